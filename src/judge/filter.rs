@@ -1,4 +1,4 @@
-//! Which calls the user asked for.
+//! Selection of the calls that the user's filter accepts.
 
 use super::Judgement;
 use crate::calls::Call;
@@ -7,15 +7,15 @@ use crate::model::{Attempt, AttemptTable, Dimension, Symbol};
 use std::collections::BTreeSet;
 
 impl Filter {
-    /// Whether a call is wanted: by its first send, and by the names of any one of its attempts. It is taken or left
-    /// as a whole: one that fell back from a model to another is a call of both.
+    /// Whether the filter accepts a call: by the time of its first send and by the names of any of its attempts. A call
+    /// is accepted or rejected as a whole, so a call that fell back from one model to another belongs to both.
     #[must_use]
     pub fn wants_call(&self, call: &Call<'_>) -> bool {
         self.wants(call.first().sent)
             && (self.names.is_empty() || call.attempts().any(|attempt| self.names(call.table(), attempt)))
     }
 
-    /// The same for a call of one attempt.
+    /// Like [`Filter::wants_call`], for a call of a single attempt.
     pub(super) fn wants_alone(&self, table: &AttemptTable, attempt: &Attempt) -> bool {
         self.wants(attempt.sent) && self.names(table, attempt)
     }
@@ -32,7 +32,8 @@ fn fits(names: &Names, table: &AttemptTable, attempt: &Attempt) -> bool {
 }
 
 impl<'a> Judgement<'a> {
-    /// Every name of one kind in what was read, left out or not, with the version beside it.
+    /// Returns every name of the dimension `of` that the input has, including those the filter rejects, each with its
+    /// version.
     #[must_use]
     pub fn names_of(&self, of: Dimension) -> BTreeSet<(&'a str, Option<&'a str>)> {
         let names = &self.fleet.table.names;

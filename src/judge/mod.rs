@@ -1,7 +1,7 @@
-//! Judgement in three steps: calls are settled, each is judged and summarised, and what merges is merged.
+//! Judgement: calls are settled, each is judged and summarised, and the summaries are merged.
 //!
-//! Shards can be judged apart, on any machine: [`Judgement::merge`] is associative and its order does not
-//! matter. Fleet rules see only the merged summaries.
+//! Shards can be judged separately, on any machine: [`Judgement::merge`] is associative and commutative. Fleet rules
+//! see only the merged summaries.
 
 mod filter;
 mod options;
@@ -25,24 +25,24 @@ use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use weigh::{cost_of, count_excess_once, facts, rank_of, weigh};
 
-/// What a set of calls came to.
+/// Result of judging a set of calls.
 #[derive(Debug)]
 pub struct Judgement<'a> {
-    /// Summaries.
+    /// Summaries of the calls.
     pub fleet: Fleet<'a>,
-    /// Findings, folded.
+    /// Findings, folded into problems.
     pub folds: HashMap<ProblemStatsKey, ProblemStats, RandomState>,
     /// Sends that could not have helped, each counted once.
     pub wasted: u64,
     /// Findings that a suppression covers.
     pub suppressed: u64,
-    /// How many each of [`Options::suppressions`] covers; shorter where the last ones cover none.
+    /// Findings covered by each of [`Options::suppressions`]. Missing counts at the end are 0.
     pub covered: Vec<u64>,
-    /// Calls that a rule could not judge, by the rule and the field that would have told.
+    /// Number of calls that a rule could not judge, by rule code and missing field.
     pub undecided: BTreeMap<(&'static str, Field), u64>,
-    /// Attempts of calls that [`Options::filter`] leaves out.
+    /// Attempts of the calls that [`Options::filter`] rejects.
     pub left_out: u64,
-    /// Runs of those calls.
+    /// Runs of the calls that [`Options::filter`] rejects.
     pub runs_left_out: HashSet<Symbol, RandomState>,
 }
 
@@ -61,7 +61,7 @@ fn judge_by<'a>(table: &'a AttemptTable, options: &Options, stretch: usize) -> J
     whole
 }
 
-/// The end of the data, and whether anything may follow it.
+/// Returns the end of the data, whether the log is complete, and how long clients were seen to go on.
 #[must_use]
 pub fn horizon(table: &AttemptTable, complete: bool) -> Horizon {
     horizon_of(&group(table), complete)
@@ -72,7 +72,8 @@ fn horizon_of(groups: &Groups<'_>, complete: bool) -> Horizon {
     let rows = || table.rows.par_iter().with_min_len(1 << 14);
     let data_end = rows().map(|row| row.ended()).max().unwrap_or(Time(0));
     let horizon = Horizon { data_end, complete, endurance: Endurance::default() };
-    // Only where a call may be open does it matter when clients stop; most of those are at the end.
+    // When clients stop matters only if some call may be open. Most of the failures that leave a call open are near the
+    // end, hence the reversed search.
     let may_be_open = |row: &Attempt| row.failed() && data_end.us_since(row.ended()) < calls::patience_us(table, row);
     if complete || !rows().rev().any(may_be_open) {
         return horizon;
@@ -89,7 +90,7 @@ fn horizon_of(groups: &Groups<'_>, complete: bool) -> Horizon {
     Horizon { endurance: seen.endurance(), ..horizon }
 }
 
-/// Judges the calls of one shard, those whose key `in_shard` accepts.
+/// Judges the calls of one shard: those whose key `in_shard` accepts.
 #[must_use]
 pub fn judge_shard<'a>(
     groups: &Groups<'a>,
@@ -101,7 +102,7 @@ pub fn judge_shard<'a>(
     groups
         .pieces()
         .par_iter()
-        // Each worker takes in what it can before anything is merged.
+        // Each worker absorbs as many calls as it can before anything is merged.
         .fold(
             || Judgement::new(groups.table()),
             |mut judgement, piece| {
@@ -118,45 +119,45 @@ pub fn judge_shard<'a>(
         )
 }
 
-/// A rule, and whether its findings are reported: the others count attempts that could not have helped, and no more.
+/// A rule, and whether its findings are reported. If not, it only counts attempts that could not have helped.
 pub(crate) type JudgingRule = (&'static Rule, bool);
 
-/// Every rule there is.
+/// Returns every rule of the catalogue, those to be reported first.
 fn judging_rules(options: &Options) -> impl Iterator<Item = JudgingRule> {
     let is_reported = |rule: &Rule| options.rules.iter().any(|reported| reported.code == rule.code);
     let reported = options.rules.iter().map(|rule| (*rule, true));
     reported.chain(rules::CATALOGUE.iter().filter(move |rule| !is_reported(rule)).map(|rule| (rule, false)))
 }
 
-/// By what calls are judged, one at a time.
+/// The rules and terms that single calls are judged by.
 #[derive(Clone, Debug)]
 pub(crate) struct CallRules {
     rules: Vec<JudgingRule>,
-    /// By what they are counted.
+    /// Thresholds that the summaries of calls are counted by.
     terms: CallTerms,
 }
 
 impl CallRules {
-    /// The rules that judge one call at a time.
+    /// Returns the rules that judge single calls.
     pub(crate) fn of(options: &Options) -> CallRules {
         let is_of_calls = |rule: &Rule| !matches!(rule.check, Check::Fleet(_) | Check::FleetIfTold(..));
         let rules = judging_rules(options).filter(|(rule, _)| is_of_calls(rule)).collect();
         CallRules { rules, ..CallRules::none(options) }
     }
 
-    /// None: calls are counted, for the rules about many of them.
+    /// Returns an empty list of rules: calls are only summarised, for the fleet rules.
     pub(crate) fn none(options: &Options) -> CallRules {
         CallRules { rules: Vec::new(), terms: rules::call_terms(&options.settings) }
     }
 
-    /// By what calls are counted.
+    /// Thresholds that the summaries of calls are counted by.
     pub(crate) fn terms(&self) -> &CallTerms {
         &self.terms
     }
 }
 
 impl<'a> Judgement<'a> {
-    /// The judgement of no call.
+    /// Creates the judgement of no calls.
     #[must_use]
     pub fn new(table: &'a AttemptTable) -> Judgement<'a> {
         Judgement {
@@ -171,12 +172,12 @@ impl<'a> Judgement<'a> {
         }
     }
 
-    /// Judges one call and takes in its counts.
+    /// Judges one call and adds it to the summaries.
     pub(crate) fn absorb(&mut self, call: &Call<'a>, rules: &CallRules, options: &Options) {
         self.absorb_rest(call, Time(i64::MIN), rules, options);
     }
 
-    /// The same for a call whose attempts sent before `since` were followed already.
+    /// Like [`Judgement::absorb`], for a call whose attempts sent before `since` are already in the summaries.
     fn absorb_rest(&mut self, call: &Call<'a>, since: Time, rules: &CallRules, options: &Options) {
         if let Some(row) = call.plain_row() {
             return self.absorb_single_success(std::iter::once(row), since, options);
@@ -188,19 +189,19 @@ impl<'a> Judgement<'a> {
         }
         self.fleet.stats.under_way.want(|| rules::declares_pool(&options.settings));
         self.fleet.stats.absorb(call, since, &rules.terms);
-        // One attempt, and it succeeded: no call rule speaks of that, and most calls are of that kind.
+        // A call whose only attempt succeeded: no call rule reports on it, and most calls are of this kind.
         if call.succeeded_at_once() {
             return;
         }
         let mut hits: Vec<(&'static Rule, bool, Hit)> = Vec::new();
         for (rule, is_reported) in &rules.rules {
-            // Nearly no rule finds anything, and to move a hit costs more than to ask most of them.
+            // Few rules find anything, and moving a `Hit` costs more than most checks.
             if let Some(hit) = self.ask(rule, *is_reported, call, options) {
                 hits.push((*rule, *is_reported, hit));
             }
         }
         count_excess_once(&mut hits);
-        // What an attempt was worth does not depend on what is reported.
+        // Whether an attempt is wasted does not depend on which rules are reported.
         let mut wasted: Vec<u32> = hits.iter().flat_map(|(_, _, hit)| hit.wasted.iter().copied()).collect();
         for (rule, is_reported, hit) in hits {
             if is_reported {
@@ -213,7 +214,7 @@ impl<'a> Judgement<'a> {
         self.note_waste(call.first().run, wasted.len() as u64);
     }
 
-    /// The same for plain calls: no call rule speaks of those.
+    /// Like [`Judgement::absorb_rest`], for calls whose only attempt succeeded; no call rule reports on those.
     fn absorb_single_success(&mut self, rows: impl Iterator<Item = u32>, since: Time, options: &Options) {
         let (table, stats) = (self.fleet.table, &mut self.fleet.stats);
         stats.under_way.want(|| rules::declares_pool(&options.settings));
@@ -233,7 +234,8 @@ impl<'a> Judgement<'a> {
         stats.absorb_single_success(table, wanted, since);
     }
 
-    /// What a call rule says; that it cannot tell is counted, of rules that are reported.
+    /// Applies a call rule. If the rule is reported and lacks a field to decide, that is counted in
+    /// [`Judgement::undecided`].
     fn ask(&mut self, rule: &'static Rule, is_reported: bool, call: &Call<'a>, options: &Options) -> Option<Hit> {
         if call.is_untimed() && rule.needs.contains(&Field::Time) {
             return None;
@@ -252,7 +254,7 @@ impl<'a> Judgement<'a> {
         }
     }
 
-    /// Judges the fleet by its summaries: once, after everything is merged.
+    /// Applies the fleet rules to the summaries. To be called once, after everything is merged.
     pub fn judge_fleet(&mut self, options: &Options) {
         self.fleet.settle(&rules::terms(&options.settings));
         self.tell_of_all();
@@ -278,7 +280,7 @@ impl<'a> Judgement<'a> {
         }
     }
 
-    /// Tells findings about calls, of rules that ask for it, what share of all calls they are about.
+    /// Lets the rules that ask for it add to their findings about calls what share of all calls those are.
     fn tell_of_all(&mut self) {
         for (key, fold) in &mut self.folds {
             if let Check::CallOfAll(_, tell) = fold.rule.check {
@@ -298,13 +300,13 @@ impl<'a> Judgement<'a> {
         }
     }
 
-    /// Files a finding, unless a suppression covers it.
+    /// Adds a finding to its problem, unless a suppression covers it.
     fn keep(&mut self, rule: &'static Rule, hit: Hit, call: Option<&Call<'a>>, options: &Options) {
         let table = self.fleet.table;
         let run = hit.run.or(call.map(|call| call.first().run)).unwrap_or(Symbol::NONE);
         let scope = hit.scope.or_else(|| {
             let row = hit.rows.first().map(|row| &table.rows[*row as usize])?;
-            // What spans more than a call and a model is about none of them, whichever came first.
+            // A finding that spans several calls and models belongs to none of them, whichever came first.
             let is_of_one = call.is_some() || self.fleet.runs.get(&run).is_some_and(|tally| tally.models.len() < 2);
             let is_of_log = call.is_none() && hit.run.is_none();
             (is_of_one && !is_of_log).then(|| table.origin(row).scope())
@@ -341,7 +343,8 @@ impl<'a> Judgement<'a> {
         }
     }
 
-    /// What a finding rests on at its weakest: its call, or for a verdict on a run the retried calls of the run.
+    /// Returns the weakest grouping that a finding depends on: that of its call, or for a finding about a run,
+    /// `Inferred` if any of its calls with retries was grouped by inference.
     fn weakest_grouping(&self, rule: &Rule, call: Option<&Call<'a>>, run: Symbol) -> Option<Grouping> {
         let guessed = |tally: &RunTally| tally.guessed_calls > 0;
         call.map(|call| call.grouping).or_else(|| {
@@ -349,7 +352,7 @@ impl<'a> Judgement<'a> {
         })
     }
 
-    /// Whether a suppression covers a finding; every one that does counts it.
+    /// Whether any suppression covers a finding. Each that does counts it in [`Judgement::covered`].
     fn is_covered(&mut self, key: &ProblemStatsKey, rule: &Rule, run: Symbol, options: &Options) -> bool {
         let table = self.fleet.table;
         self.covered.resize(options.suppressions.len(), 0);
@@ -364,14 +367,14 @@ impl<'a> Judgement<'a> {
         any
     }
 
-    /// The suppressions that cover nothing.
+    /// Returns the suppressions that cover no finding.
     #[must_use]
     pub fn unused<'o>(&self, options: &'o Options) -> Vec<&'o Suppression> {
         let counts = self.covered.iter().copied().chain(std::iter::repeat(0));
         options.suppressions.iter().zip(counts).filter(|(_, count)| *count == 0).map(|(one, _)| one).collect()
     }
 
-    /// Takes in the judgement of other calls.
+    /// Merges the judgement of other calls into this one.
     pub fn merge(&mut self, other: Judgement<'a>) {
         self.fleet.merge(other.fleet);
         self.wasted += other.wasted;

@@ -1,4 +1,4 @@
-//! What to judge by, as plain data.
+//! Options of a judgement.
 
 use super::ProblemStatsKey;
 use crate::classify::Class;
@@ -8,20 +8,20 @@ use crate::rules::{CATALOGUE, Rule, Settings};
 use glob::Pattern;
 use std::collections::BTreeMap;
 
-/// What to judge, and how.
+/// What is judged, and by which rules and thresholds.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Thresholds.
+    /// Thresholds of the rules.
     pub settings: Settings,
-    /// Nothing follows the data: no call is open.
+    /// Whether the log is complete. If so, no call is open.
     pub complete: bool,
-    /// Calls to judge; the others are left out of everything.
+    /// Which calls are judged; all others are excluded from findings and counts.
     pub filter: Filter,
-    /// Rules to judge by.
+    /// Rules whose findings are reported.
     pub rules: Vec<&'static Rule>,
-    /// Severities other than the catalogue's, by code.
+    /// Severities that replace those of the catalogue, by rule code.
     pub severities: BTreeMap<&'static str, Severity>,
-    /// Findings that are known and accepted: they are counted, and nothing else.
+    /// Known and accepted findings, which are counted and not reported.
     pub suppressions: Vec<Suppression>,
 }
 
@@ -38,20 +38,20 @@ impl Default for Options {
     }
 }
 
-/// Findings that are known and accepted. What is `None` holds for everything.
+/// Matches known and accepted findings. A pattern that is `None` matches everything.
 #[derive(Clone, Debug)]
 pub struct Suppression {
-    /// Code of a rule, or the beginning of some.
+    /// Rule code, or a prefix of rule codes.
     pub rule: String,
-    /// Runs.
+    /// Pattern for the run.
     pub run: Option<Pattern>,
-    /// Models.
+    /// Pattern for the model.
     pub model: Option<Pattern>,
-    /// Providers.
+    /// Pattern for the provider.
     pub provider: Option<Pattern>,
-    /// Failure classes.
+    /// Pattern for the name of the failure class.
     pub class: Option<Pattern>,
-    /// How to speak of it.
+    /// Text by which messages refer to this suppression.
     pub label: String,
 }
 

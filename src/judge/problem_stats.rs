@@ -1,4 +1,4 @@
-//! The findings of one problem, folded.
+//! Findings folded into problems.
 
 use crate::calls::Grouping;
 use crate::classify::Class;
@@ -7,53 +7,53 @@ use crate::rules::{Hit, Rule};
 use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashSet};
 
-/// Single findings kept of one problem; the others are counted.
+/// Maximum number of findings kept per problem; further ones are only counted.
 pub const KEPT_PER_PROBLEM: usize = 100;
 
-/// What the findings of one problem share.
+/// Key by which findings are folded into a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ProblemStatsKey {
     /// Rule code.
     pub rule: &'static str,
-    /// Provider.
+    /// Provider; [`Symbol::NONE`] if the finding is not about a single one.
     pub provider: Symbol,
-    /// Model.
+    /// Model; [`Symbol::NONE`] if the finding is not about a single one.
     pub model: Symbol,
     /// Failure class.
     pub class: Option<Class>,
 }
 
-/// The findings of one problem.
+/// Statistics of the findings of one problem.
 #[derive(Clone, Debug)]
 pub struct ProblemStats {
-    /// Their rule.
+    /// Rule that made the findings.
     pub rule: &'static Rule,
-    /// The worst of them.
+    /// Highest severity among the findings.
     pub severity: Severity,
-    /// How many, by severity: infos, warnings, errors.
+    /// Number of findings by severity: infos, warnings, errors.
     pub counts: [u64; 3],
-    /// Runs they are in.
+    /// Runs the findings belong to.
     pub runs: HashSet<Symbol, RandomState>,
-    /// First and last of them.
+    /// Times of the first and the last finding.
     pub seen: (Time, Time),
-    /// What they cost together, time and money in integers so that sums do not depend on order.
+    /// Total cost of the findings. Time and money are integers so that sums do not depend on the order of addition.
     pub cost: ProblemCost,
-    /// The earliest of them.
+    /// The earliest findings, at most [`KEPT_PER_PROBLEM`].
     pub kept: BTreeMap<Rank, KeptFinding>,
 }
 
-/// Costs in whole units.
+/// Cost of findings in integer units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProblemCost {
     /// Sends that could not have helped.
     pub sends: u64,
-    /// Sends in excess of what one sound retry loop makes.
+    /// Sends in excess of what one sound retry loop makes; they may have helped.
     pub excess: u64,
-    /// Wait for nothing, µs.
+    /// Useless waiting, µs.
     pub wait_us: u64,
-    /// Tokens; `None` where the log gives none.
+    /// Tokens; `None` if the log has no token counts.
     pub tokens: Option<u64>,
-    /// Millionths of a US dollar; `None` where the log gives no price.
+    /// Millionths of a US dollar; `None` if no cost is known.
     pub micro_usd: Option<u64>,
 }
 
@@ -66,7 +66,7 @@ impl ProblemCost {
         self.micro_usd = sum_of_known(self.micro_usd, other.micro_usd);
     }
 
-    /// In the units of a report.
+    /// Converts to the units of a report: seconds and US dollars.
     #[must_use]
     pub fn cost(self) -> Cost {
         Cost {
@@ -79,27 +79,28 @@ impl ProblemCost {
     }
 }
 
-/// Findings of a problem in order: by time, then by what tells equal times apart.
+/// Order of the findings of a problem: by time, then by what distinguishes findings of the same time (identity and
+/// number of the attempt, hash of the message, file, line).
 pub type Rank = (Time, u32, u16, u64, u32, u32);
 
-/// One finding, as far as it is kept.
+/// A finding that is kept in full.
 #[derive(Clone, Debug)]
 pub struct KeptFinding {
-    /// What the rule found.
+    /// The rule's result.
     pub hit: Hit,
-    /// Severity after grouping was weighed.
+    /// Severity, adjusted for how the call was grouped.
     pub severity: Severity,
-    /// Confidence likewise.
+    /// Confidence, adjusted likewise.
     pub confidence: Confidence,
-    /// The run.
+    /// Run the finding belongs to.
     pub run: Symbol,
-    /// The call, for call rules.
+    /// Id of the call, for call rules.
     pub call_id: Option<String>,
-    /// How that call went.
+    /// Outcome, number of attempts and duration of that call.
     pub call: Option<CallFacts>,
-    /// How that call was grouped.
+    /// How the attempts of that call were grouped.
     pub grouping: Option<Grouping>,
-    /// What it cost.
+    /// Cost of the finding.
     pub cost: ProblemCost,
 }
 
@@ -148,7 +149,7 @@ impl ProblemStats {
         self.trim();
     }
 
-    /// All findings of the problem, kept or not.
+    /// Number of findings of the problem, kept or not.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()

@@ -1,7 +1,7 @@
-//! Judgement while a log is read: calls that nothing can continue are judged and let go, so that memory
-//! follows open calls and distinct problems, not the length of the log.
+//! Judgement while a log is being read: calls that nothing can continue are judged and dropped, so that memory depends
+//! on the number of open calls and distinct problems, not on the length of the log.
 //!
-//! The judgement is that of [`super::judge`], unless something comes far too late: see [`Rolling::finish`].
+//! The result equals that of [`super::judge`] unless records arrive far too late; see [`Rolling::finish`].
 
 use super::{CallRules, Judgement, Options, Settled};
 use crate::calls::{
@@ -15,15 +15,15 @@ use foldhash::fast::RandomState;
 use rayon::prelude::*;
 use std::collections::HashMap;
 
-/// So much later than its send a record may stand in the log, µs: loggers write when the answer is complete,
-/// and no client waits longer for one.
+/// How much later than its send a record may appear in the log, µs: loggers write when the answer is complete, and no
+/// client waits longer for one.
 const LATENESS_US: i64 = 10 * 60 * 1_000_000;
-/// Rows beyond which calls that failed are let go sooner: some 200 MB with what belongs to them.
+/// Number of rows above which failed calls are dropped sooner: some 200 MB with the data that belongs to them.
 const MOST_ROWS: usize = 1 << 20;
-/// New rows worth looking for settled calls: less costs more looking, more costs memory.
+/// Number of new rows after which settled calls are looked for: fewer cost more searching, more cost memory.
 const WORTH_IT: usize = 1 << 16;
 
-/// A judgement under way.
+/// A judgement in progress.
 #[derive(Debug)]
 pub struct Rolling<'o> {
     options: &'o Options,
@@ -31,25 +31,25 @@ pub struct Rolling<'o> {
     terms: Terms,
     kept: Settled,
     streams: HashMap<[u64; 2], Stream, RandomState>,
-    /// Calls that wait for those of other logs that tell of the same attempts.
+    /// Calls that wait for the calls of other logs with which they share attempts.
     shared: Vec<Unsettled>,
-    /// So many rows at the front of the table are looked at no more: examples, and rows that streams hold.
+    /// Number of rows at the front of the table that are not looked at again: examples, and rows held by streams.
     parked: usize,
-    /// Rows there were when it was last looked for settled calls.
+    /// Number of rows when [`Rolling::advance`] last looked.
     looked_at: usize,
-    /// Everything sent before was taken to have come.
+    /// Everything sent before this time is assumed to have been read.
     settled: Time,
-    /// Of named calls that are open, everything sent before was taken in.
+    /// Attempts of open named calls sent before this time are in the summaries.
     followed: Time,
     data_end: Time,
-    /// What the calls that were let go show of when clients stop.
+    /// What the dropped calls show about when clients stop.
     seen: Persistence,
     late: u64,
     step: usize,
 }
 
 impl<'o> Rolling<'o> {
-    /// A judgement of nothing yet.
+    /// Creates a judgement of no calls.
     #[must_use]
     pub fn new(options: &'o Options) -> Rolling<'o> {
         Rolling {
@@ -70,14 +70,14 @@ impl<'o> Rolling<'o> {
         }
     }
 
-    /// Looks for settled calls whenever so many rows are waiting, 65,536 unless said otherwise.
+    /// Sets the number of waiting rows after which settled calls are looked for; the default is 65,536.
     #[must_use]
     pub fn looking_every(self, rows: usize) -> Rolling<'o> {
         Rolling { step: rows, ..self }
     }
 
-    /// Takes note of rows added to `table`, and lets go of the calls that nothing can continue, given that
-    /// what is still to come was logged at `watermark` or later.
+    /// Registers the rows added to `table` and drops the calls that nothing can continue, given that all further
+    /// records were logged at `watermark` or later.
     pub fn advance(&mut self, table: &mut AttemptTable, watermark: Time) {
         let new = table.rows[self.looked_at..].iter();
         self.data_end = new.clone().map(|row| row.ended()).fold(self.data_end, Time::max);
@@ -90,14 +90,14 @@ impl<'o> Rolling<'o> {
         }
     }
 
-    /// Attempts in `table` whose calls are still open.
+    /// Number of attempts in `table` whose calls are still open.
     #[must_use]
     pub fn open(&self, table: &AttemptTable) -> usize {
         table.rows.len() - self.parked
     }
 
-    /// Judges what is left, then the fleet. Also says how many attempts came after everything of their time
-    /// was taken to have come: their calls may be cut apart.
+    /// Judges the remaining calls, then the fleet. Also returns the number of attempts that arrived too late, after
+    /// everything of their time was assumed to have been read: their calls may be split.
     #[must_use]
     pub fn finish(mut self, table: &mut AttemptTable) -> (Settled, u64) {
         let end = Time(i64::MAX);
@@ -119,7 +119,7 @@ impl<'o> Rolling<'o> {
         fate[..self.parked].fill(Fate::Gone);
         let mut judgement = std::mem::take(&mut self.kept).attach(table);
         let (mut found, mut joined) = (Vec::new(), Vec::new());
-        // What is let go earlier has been silent for long; of what is left it matters when clients stop.
+        // Calls that are dropped early have been silent for long; for the remaining ones it matters when clients stop.
         let is_last = until == Time(i64::MAX);
         if is_last {
             let left = self.look_ahead(table, &watermark, &links);
@@ -146,14 +146,14 @@ impl<'o> Rolling<'o> {
         }
     }
 
-    /// What happened within seconds is taken in as soon as the log is read, of calls that are open as well: of a
-    /// named call, everything sent before now was. Whether a filter wants a call shows only when it is over, and which
-    /// of its attempts are in another log, too.
+    /// Whether open named calls are added to the summaries as soon as they are read, so that what happened within
+    /// seconds can be judged. Whether a filter accepts a call, and which of its attempts are in another log as well, is
+    /// known only when the call is complete, so this is off with a filter or several logs of the same attempts.
     fn follows(&self, table: &AttemptTable) -> bool {
         self.options.filter.is_empty() && !table.may_have_views()
     }
 
-    /// Everything sent before this is taken in.
+    /// Returns the time before which everything sent is in the summaries.
     fn complete_until(&self, table: &AttemptTable, fate: &[Fate]) -> Time {
         let open = table.rows.iter().zip(fate).filter(|(_, fate)| **fate == Fate::Live).map(|(row, _)| row.sent);
         let open = if self.follows(table) { None } else { open.min() };
@@ -162,8 +162,8 @@ impl<'o> Rolling<'o> {
         streams.chain(shared).chain(open).fold(self.settled, Time::min)
     }
 
-    /// Looks at the calls that are left without judging them. The rows of streams are left to others, and so are calls
-    /// that several logs tell of.
+    /// Observes how long the remaining calls went on, without judging them. Returns the rows that belong to streams and
+    /// the calls shared by several logs, which are handled elsewhere.
     fn look_ahead(&mut self, table: &AttemptTable, watermark: &Watermark, links: &Links) -> Left {
         let (groups, mut left) = (group_from(table, self.parked), Left::default());
         for piece in groups.pieces() {
@@ -173,7 +173,7 @@ impl<'o> Rolling<'o> {
         left
     }
 
-    /// The calls of several logs that are over in all of them.
+    /// Returns the calls shared by several logs that are complete in all of them, joined.
     fn join(&mut self, table: &AttemptTable, watermark: &Watermark, links: &Links) -> Vec<Unsettled> {
         if self.shared.is_empty() {
             return Vec::new();
@@ -185,8 +185,8 @@ impl<'o> Rolling<'o> {
         joined
     }
 
-    /// Judges the calls that the log names, as far as they are over, and follows the others where `is_followed`. The rows
-    /// of streams are left to others, and so are calls that several logs tell of.
+    /// Judges the named calls that are complete and, if `is_followed`, adds the open ones to the summaries. Returns the
+    /// rows that belong to streams and the calls shared by several logs, which are handled elsewhere.
     fn settle_calls<'t>(
         &mut self,
         table: &'t AttemptTable,
@@ -229,8 +229,8 @@ impl<'o> Rolling<'o> {
         all
     }
 
-    /// Hands rows that name no call to their streams: the calls that those find, stream by stream. Those that several
-    /// logs tell of wait for one another.
+    /// Hands the rows that name no call to their streams and returns the calls that each stream finds. Calls shared by
+    /// several logs are set aside until all of them are there.
     fn find_in_streams(
         &mut self,
         table: &AttemptTable,
@@ -270,7 +270,7 @@ impl<'o> Rolling<'o> {
         found
     }
 
-    /// Judges calls that were found in streams.
+    /// Judges the calls found in streams.
     fn settle_streams<'t>(
         &self,
         table: &'t AttemptTable,
@@ -288,7 +288,7 @@ impl<'o> Rolling<'o> {
         judged.collect::<Vec<_>>().into_iter().for_each(|judgement| whole.merge(judgement));
     }
 
-    /// Lets the rows of settled calls leave the table, but for those that serve as examples or that streams hold.
+    /// Removes the rows of settled calls from the table, except those that serve as examples or are held by streams.
     fn compact(&mut self, table: &mut AttemptTable, fate: &mut [Fate]) {
         self.each_row(&mut |row| {
             let fate = &mut fate[*row as usize];
@@ -315,13 +315,13 @@ impl<'o> Rolling<'o> {
     }
 }
 
-/// What becomes of a row.
+/// Whether a row stays in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fate {
-    /// Its call is settled.
+    /// The call is settled; the row is removed.
     Gone,
-    /// It stays, and is looked at no more.
+    /// The row stays and is not looked at again.
     Parked,
-    /// Its call is open.
+    /// The call is open.
     Live,
 }

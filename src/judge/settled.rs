@@ -1,4 +1,4 @@
-//! A judgement and the table it was made from go apart while that changes.
+//! A [`Judgement`] without the borrow of its table, so that the table can change.
 
 use super::{Judgement, ProblemStats, ProblemStatsKey};
 use crate::measure::{Fleet, FleetStats};
@@ -7,7 +7,7 @@ use crate::rules::Field;
 use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// A judgement apart from its table, while that changes.
+/// A [`Judgement`] detached from its table, so that the table can change.
 #[derive(Debug, Default)]
 pub struct Settled {
     stats: FleetStats,
@@ -21,7 +21,7 @@ pub struct Settled {
 }
 
 impl Settled {
-    /// Together with its table again.
+    /// Reattaches the judgement to its table.
     #[must_use]
     pub fn attach(self, table: &AttemptTable) -> Judgement<'_> {
         let Settled { stats, folds, wasted, suppressed, covered, undecided, left_out, runs_left_out } = self;
@@ -29,7 +29,7 @@ impl Settled {
         Judgement { fleet, folds, wasted, suppressed, covered, undecided, left_out, runs_left_out }
     }
 
-    /// Every row number it keeps.
+    /// Calls `visit` with every row number that is kept, so that it can be renumbered.
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
         self.stats.each_row(visit);
         let hits = self.folds.values_mut().flat_map(|fold| fold.kept.values_mut()).map(|kept| &mut kept.hit);
@@ -38,7 +38,7 @@ impl Settled {
 }
 
 impl Judgement<'_> {
-    /// Apart from its table.
+    /// Detaches the judgement from its table.
     #[must_use]
     pub fn detach(self) -> Settled {
         let Judgement { fleet, folds, wasted, suppressed, covered, undecided, left_out, runs_left_out } = self;

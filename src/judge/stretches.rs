@@ -1,5 +1,5 @@
-//! Calls are judged in the order of the table, stretch by stretch: neighbours there are neighbours in time, and what
-//! happened within seconds can be judged and forgotten as soon as a stretch is over.
+//! Judges calls in the order of the table, one stretch of rows at a time. Neighbouring rows are close in time, so what
+//! happened within seconds can be judged and dropped at the end of each stretch.
 
 use super::{CallRules, Judgement, Options};
 use crate::calls::{Groups, Horizon, Piece, SingleSuccesses};
@@ -7,12 +7,13 @@ use crate::model::{Attempt, AttemptTable, Time};
 use crate::rules;
 use rayon::prelude::*;
 
-/// Rows of a stretch: more take more memory, fewer more putting together.
+/// Rows per stretch: more take more memory, fewer cost more merging.
 pub(super) const STRETCH: usize = 1 << 16;
-/// To look at a scope or run on which nothing happened costs as much as so many rows, about.
+/// Visiting a scope or run on which nothing happened costs about as much as judging this many rows.
 const WORTH_A_LOOK: usize = 16;
 
-/// Takes in all calls, `stretch` rows at a time: the singles ones, and the others with their first row.
+/// Judges all calls, `stretch` rows at a time. `singles` are the calls of one successful attempt; any other call
+/// belongs to the stretch of its first row.
 pub(super) fn judge_all<'a>(
     groups: &Groups<'a>,
     singles: &SingleSuccesses,
@@ -34,7 +35,7 @@ pub(super) fn judge_all<'a>(
             part.absorb_others(groups, rows.end as u32, horizon, &rules, options);
         });
         new += rows.len();
-        // Where stretches are not in the order of time, little can be forgotten: then it is seldom tried.
+        // If stretches are not in the order of time, little can be dropped; then it is attempted less often.
         let looked_at = workers.iter().map(|part| part.judgement.fleet.runs.len() + part.judgement.fleet.scopes.len());
         let looked_at = looked_at.max().unwrap_or(0);
         if new >= kept.max(looked_at * WORTH_A_LOOK) && until < Time(i64::MAX) {
@@ -49,10 +50,10 @@ pub(super) fn judge_all<'a>(
     whole
 }
 
-/// What one thread judges: its share of the singles calls of each stretch, and all others of some pieces.
+/// What one thread judges: its share of the single successes of each stretch, and all other calls of some pieces.
 struct Worker<'g, 'a> {
     judgement: Judgement<'a>,
-    /// And how far each is judged.
+    /// Pieces of this worker, and how far each is judged.
     pieces: Vec<(&'g Piece, usize)>,
 }
 
@@ -65,7 +66,7 @@ impl<'g, 'a> Worker<'g, 'a> {
         workers.collect()
     }
 
-    /// Takes in the calls of its pieces whose first row is before `until`.
+    /// Judges the calls of its pieces whose first row is before `until`.
     fn absorb_others(
         &mut self,
         groups: &Groups<'a>,
@@ -82,7 +83,7 @@ impl<'g, 'a> Worker<'g, 'a> {
     }
 }
 
-/// For each stretch, when the first row was sent of those that stand behind it; the end of time where none does.
+/// For each stretch, returns the earliest send time of all rows after it, or the end of time if there are none.
 fn sent_after(table: &AttemptTable, stretch: usize) -> Vec<Time> {
     let first = |rows: &[Attempt]| rows.iter().map(|row| row.sent).min().unwrap_or(Time(i64::MAX));
     let mut firsts: Vec<Time> = table.rows.par_chunks(stretch).map(first).collect();
@@ -99,7 +100,7 @@ mod tests {
     use crate::ingest::read_str;
     use crate::judge::{KeptFinding, ProblemStatsKey, judge_by};
 
-    /// Minutes of steady calls, and every minute some that start together, are refused and come back too early.
+    /// A log of steady calls, with a group of calls every minute that start together, are refused and retry too early.
     fn busy_log() -> String {
         let mut lines: Vec<(u64, String)> = Vec::new();
         let mut add = |call: u64, attempt: u64, at: u64, rest: &str| {
@@ -119,12 +120,12 @@ mod tests {
             add(call, 2, at + 900, r#""status":429,"error_type":"rate_limit_error""#);
             add(call, 3, at + 6_900, r#""status":200"#);
         }
-        // Loggers write when an answer is complete: nearly in the order of sends.
+        // Loggers write when an answer is complete, so lines are only nearly in the order of sends.
         lines.sort_by_key(|(at, line)| at + line.len() as u64 * 37 % 500);
         lines.into_iter().map(|(_, line)| line + "\n").collect()
     }
 
-    /// Everything that was found.
+    /// Returns every problem with its kept findings, sorted.
     fn found(table: &AttemptTable, stretch: usize) -> Vec<(String, Vec<String>)> {
         let judgement = judge_by(table, &Options { complete: true, ..Options::default() }, stretch);
         let kept = |kept: &KeptFinding| format!("{:?} {:?} {:?}", kept.hit, kept.call, kept.cost);

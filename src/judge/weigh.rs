@@ -1,4 +1,4 @@
-//! What a finding weighs: how bad it is, how sure, what it cost, which of two comes first.
+//! Severity, confidence, cost and order of findings.
 
 use super::{Options, ProblemCost, Rank};
 use crate::calls::{Call, Grouping};
@@ -9,7 +9,8 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::hash::BuildHasher;
 
-/// Leaves each attempt of a call in excess to the gravest rule that counts it, and to none where it is wasted.
+/// Keeps each excess attempt of a call only in the most severe hit that counts it, and in none if some hit counts it as
+/// wasted.
 pub(super) fn count_excess_once(hits: &mut [(&'static Rule, bool, Hit)]) {
     if hits.iter().all(|(_, _, hit)| hit.excess.is_empty()) {
         return;
@@ -31,7 +32,8 @@ pub(super) fn facts(call: &Call<'_>) -> CallFacts {
     }
 }
 
-/// What rests on a guess is at most a warning.
+/// Returns severity and confidence of a finding. If the call was grouped by inference, the severity is at most a
+/// warning.
 pub(super) fn weigh(rule: &Rule, hit: &Hit, grouping: Option<Grouping>, options: &Options) -> (Severity, Confidence) {
     let asked = options.severities.get(rule.code).copied();
     let severity = asked.or(hit.severity).unwrap_or(rule.severity);
@@ -55,7 +57,7 @@ pub(super) fn cost_of(table: &AttemptTable, hit: &Hit) -> ProblemCost {
 }
 
 pub(super) fn rank_of(table: &AttemptTable, hit: &Hit) -> Rank {
-    // A fleet rule may speak twice of the same row: its words tell the two apart.
+    // A fleet rule may report two findings with the same first row; the hash of the message tells them apart.
     let words = foldhash::fast::FixedState::with_seed(0).hash_one(&hit.message);
     hit.rows.first().map_or((Time(0), 0, 0, words, 0, 0), |row| {
         let row = &table.rows[*row as usize];

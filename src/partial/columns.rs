@@ -1,5 +1,5 @@
-//! Rows of attempts as columns: what is alike stands together, what repeats is held once, and what follows from the rest is
-//! left out.
+//! Attempts stored as columns: similar values are adjacent, repeating ones are stored once, and what can be derived
+//! from the rest is omitted.
 
 use super::details::{Details, Keeps, Words};
 use super::names::symbol;
@@ -11,36 +11,36 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// The attempts of a table. A name is its number in `names`, from 1; 0 for one that was not logged.
+/// The attempts of a table. Names are numbers in `names`, counted from 1; 0 is a name that was not logged.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Columns {
     names: Vec<String>,
     origins: Vec<[u32; 12]>,
     shapes: Vec<Shape>,
     words: Vec<Words>,
-    /// Of each stretch of rows of one input: its number, and how many.
+    /// Runs of consecutive rows from the same input: number of the input, number of rows.
     files: Vec<(u32, u32)>,
-    /// Inputs whose clock shows whole seconds, and those of clients that repeat bodies.
+    /// Inputs whose timestamps are whole seconds, and inputs of clients that repeat request bodies.
     whole_seconds: Vec<u32>,
     same_bodies: Vec<u32>,
-    /// One a row from here on: number of its shape and of its run.
+    /// One entry per row, from here on: index of its shape, and number of the name of its run.
     shape: Vec<u32>,
     run: Vec<u32>,
-    /// Time and line, as the difference to the row before.
+    /// Send time in µs and line, each as the difference to the previous row.
     sent_us: Vec<i64>,
     line: Vec<i64>,
     duration: Vec<u32>,
-    /// One a row, or none where no row has any.
+    /// Token counts, cost and time to first token: one entry per row, or all empty if no row has any.
     usage: [Vec<u32>; 6],
-    /// Of the rows in which they do not follow from the ids.
+    /// Keys and identities of the rows where they cannot be derived from the ids.
     keys: Vec<[[u8; 8]; 2]>,
     identities: Vec<[u8; 4]>,
-    /// Of the rows that have them.
+    /// Only of the rows that have them.
     details: Details,
     readings: Readings,
 }
 
-/// What many rows have in common.
+/// The values of a row that many rows share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 struct Shape {
     origin: u32,
@@ -49,21 +49,21 @@ struct Shape {
     number: u16,
     max_attempts: u16,
     sdk_retry: u8,
-    /// From 1; 0 for a success.
+    /// Failure class, counted from 1; 0 for a success.
     class: u8,
     keeps: Keeps,
     key: Key,
-    /// The identity is that of the request id.
+    /// Whether the identity is derived from the request id.
     is_identified: bool,
 }
 
-/// What the key of a row is the fingerprint of.
+/// What the key of a row is a fingerprint of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 enum Key {
     RunAndCall,
     Call,
     Run,
-    /// Something else: it is held as it is.
+    /// Something else; the key itself is stored.
     Other,
 }
 
@@ -83,7 +83,7 @@ impl Key {
     }
 }
 
-/// Values that repeat, each with a number.
+/// Distinct values, each with its index.
 struct Numbered<T> {
     list: Vec<T>,
     numbers: HashMap<T, u32>,
@@ -139,7 +139,7 @@ impl Columns {
         columns
     }
 
-    /// Adds what a row keeps beside itself, and says what it has in common with others.
+    /// Adds what a row keeps outside itself, and returns its shape.
     fn add_kept(&mut self, table: &AttemptTable, row: &Attempt, words: &mut Numbered<Words>) -> Shape {
         let (request, call) = (table.request_id(row), table.call_id(row));
         let key = Key::that_gives(row.key, table.names.text(row.run), call);
@@ -164,7 +164,7 @@ impl Columns {
         }
     }
 
-    /// The table again; `None` where the columns do not fit together.
+    /// Rebuilds the table; `None` if the columns are inconsistent.
     pub(super) fn table(self, files: u32) -> Option<AttemptTable> {
         let mut table = AttemptTable::default();
         let symbols: Vec<Symbol> = self.names.iter().map(|name| table.names.intern(name)).collect();

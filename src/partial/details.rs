@@ -1,19 +1,19 @@
-//! What rows keep beside themselves, as columns: ids, and the details of failures and retries.
+//! Columns of what rows keep outside the row itself: ids, and details of failures and retries.
 
 use super::names::symbol;
 use crate::model::{Attempt, AttemptTable, Detail, Flags, HintSource, Span, Symbol, TextRef, Time};
 use serde::{Deserialize, Serialize};
 
-/// One a row that keeps ids or a detail.
+/// One entry per row that keeps ids or a detail.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Details {
-    /// Bytes of the request id and of the call id, and the ids one behind the other.
+    /// Lengths in bytes of request ids and call ids; the ids themselves are concatenated below.
     request_bytes: Vec<u32>,
     call_bytes: Vec<u32>,
     request_ids: String,
     call_ids: String,
     request_hash: Vec<[u8; 8]>,
-    /// One a row that keeps a detail, from here on: number of its words.
+    /// One entry per row that keeps a detail, from here on. This one is an index into the list of `Words`.
     words: Vec<u32>,
     hint_us: Vec<Option<i64>>,
     planned_us: Vec<Option<i64>>,
@@ -21,14 +21,14 @@ pub(super) struct Details {
     idempotency: Vec<[u8; 8]>,
     max_tokens: Vec<u32>,
     delivered: Vec<u32>,
-    /// In units of 100 µs, from 1; 0 where unknown.
+    /// In units of 100 µs, plus 1; 0 if unknown.
     timeout: Vec<u32>,
     chunk_gap: Vec<u32>,
     gateway_retries: Vec<u16>,
     resends: Vec<u16>,
 }
 
-/// What a row keeps beside itself.
+/// What a row keeps outside the row itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) enum Keeps {
     Nothing,
@@ -36,8 +36,8 @@ pub(super) enum Keeps {
     Detail,
 }
 
-/// What a failure says of itself: type, code, message, exception, transport and tool by their numbers, then where a wait
-/// was read and whether its unit is certain.
+/// The repeating values of a detail: error type, error code, message, exception, transport and tool as numbers of
+/// names, then where the server's hint was read and whether its unit is certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Words {
     names: [u32; 6],
@@ -64,7 +64,7 @@ impl Words {
     }
 }
 
-/// Of these, a row has a detail even where that is empty: it is no single success.
+/// Flags with which a row has a detail even if that is empty, because such a row is not a single success.
 const TELLING: u32 = Flags::SIDE_EFFECT
     | Flags::TOOL
     | Flags::IDEMPOTENT
@@ -72,7 +72,7 @@ const TELLING: u32 = Flags::SIDE_EFFECT
     | Flags::DECIDED_FAIL
     | Flags::DECIDED_OTHER;
 
-/// Whether the detail of a row says nothing beyond ids and the hash of the body, and nothing of the row asks for one.
+/// Whether the detail of a row holds nothing but ids and the hash of the body, and the row itself needs no detail.
 fn is_bare(row: &Attempt, detail: &Detail) -> bool {
     let Detail { request_id, call_id, request_hash, .. } = *detail;
     let is_first = row.number <= 1 && row.sdk_count().is_none_or(|count| count == 0);
@@ -83,7 +83,7 @@ fn is_bare(row: &Attempt, detail: &Detail) -> bool {
 }
 
 impl Details {
-    /// Adds what a row keeps; `number` gives the number of words.
+    /// Adds what a row keeps. `number` returns the index of its `Words`.
     pub(super) fn add(&mut self, table: &AttemptTable, row: &Attempt, number: impl FnOnce(Words) -> u32) -> Keeps {
         let detail = table.detail(row).filter(|detail| !is_bare(row, detail));
         let (request, call, hash) = (table.request_id(row), table.call_id(row), table.request_hash(row));
@@ -111,25 +111,25 @@ impl Details {
         Keeps::Detail
     }
 
-    /// Reads them again, row by row.
+    /// Returns a reader that yields what each row keeps, in order.
     pub(super) fn reader<'d>(&'d self, words: &'d [Words], symbols: &'d [Symbol]) -> Reader<'d> {
         Reader { columns: self, words, symbols, ids: 0, details: 0, request_at: 0, call_at: 0 }
     }
 }
 
-/// Reads what rows keep, one after the other.
+/// Reads what rows keep, in order.
 pub(super) struct Reader<'d> {
     columns: &'d Details,
     words: &'d [Words],
     symbols: &'d [Symbol],
-    /// Rows read that keep ids, and those that keep a detail.
+    /// Number of rows read so far that keep ids, and of those that keep a detail.
     ids: usize,
     details: usize,
     request_at: usize,
     call_at: usize,
 }
 
-/// What one row keeps.
+/// Ids and detail of one row.
 pub(super) struct Kept<'d> {
     request_id: &'d str,
     call_id: &'d str,
@@ -138,7 +138,7 @@ pub(super) struct Kept<'d> {
 }
 
 impl<'d> Reader<'d> {
-    /// What the next row keeps; `None` where the columns do not hold it.
+    /// Reads what the next row keeps; `None` if the columns are too short or not valid.
     pub(super) fn next(&mut self, keeps: Keeps) -> Option<Kept<'d>> {
         if keeps == Keeps::Nothing {
             return Some(Kept { request_id: "", call_id: "", request_hash: 0, detail: None });
@@ -174,7 +174,7 @@ impl<'d> Reader<'d> {
     }
 }
 
-/// The next `bytes` of a text.
+/// Returns the next `bytes` of a text and advances `at`.
 fn cut<'t>(text: &'t str, at: &mut usize, bytes: u32) -> Option<&'t str> {
     let start = *at;
     *at = start.checked_add(bytes as usize)?;
@@ -190,7 +190,7 @@ impl Kept<'_> {
         Some(self.call_id).filter(|id| !id.is_empty())
     }
 
-    /// Keeps the ids in `table`; gives the detail, where there is one.
+    /// Stores the ids in `table` and returns the detail, if there is one.
     pub(super) fn put_into(self, table: &mut AttemptTable, row: &mut Attempt) -> Option<Detail> {
         let Some(mut detail) = self.detail else {
             row.detail = table.keep_ids(self.request_id, self.call_id, self.request_hash);

@@ -1,45 +1,45 @@
-//! Why a partial cannot be used.
+//! Errors of partials.
 
-/// Why a partial cannot be used, without its name.
+/// Reason why a partial cannot be used; the caller adds its name.
 #[derive(Debug, thiserror::Error)]
 pub enum PartialError {
-    /// It is something else.
+    /// The file is not a partial.
     #[error("it is no partial of retrylens, which `analyze --partial` writes")]
     Foreign,
-    /// It ends too early.
+    /// The file is too short.
     #[error("it is cut off: {there} of {wanted} bytes are there")]
     Truncated {
-        /// Bytes of it.
+        /// Bytes in the file.
         there: u64,
         /// Bytes it should have.
         wanted: u64,
     },
-    /// Its bytes are not those that were written.
+    /// A checksum does not match, or the content is not valid.
     #[error("it is damaged: its checksum does not fit what it holds")]
     Damaged,
-    /// Another version wrote it.
+    /// Another version of the program wrote it.
     #[error(
         "retrylens {made_by} wrote it, and this is {}, which may read lines otherwise: write it anew from its logs",
         env!("CARGO_PKG_VERSION")
     )]
     Version {
-        /// The version.
+        /// That version.
         made_by: String,
     },
-    /// Its lines were read by other settings.
+    /// Its lines were read with other settings.
     #[error("its logs were read by another {setting} than those of {other}: read all of them by the same")]
     Settings {
-        /// Which setting differs.
+        /// Name of the first setting that differs.
         setting: String,
-        /// From what.
+        /// Name of the partial that it differs from.
         other: String,
     },
-    /// Some bytes of an input would count twice.
+    /// It holds bytes of an input that another partial holds too.
     #[error("it holds bytes of {input} that {other} holds too: they would count twice")]
     Overlap {
-        /// The input.
+        /// Name of the input.
         input: String,
-        /// The other partial.
+        /// Name of the other partial.
         other: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The bytes of a partial: a head that says what it holds, then its parts, each compressed, under a checksum.
+//! File format of a partial: a header, then the parts, each compressed and protected by a checksum.
 //!
 //! ```text
 //! magic, 8 bytes | format, u32 | length of the head, u32 | SHA-256 of the head | head | part | part ...
@@ -14,19 +14,19 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::io::{self, Write};
 
-/// What a partial begins with: no text, and no file that was sent as text.
+/// First bytes of a partial, chosen so that no text begins with them and a transfer in text mode damages them.
 pub(super) const MAGIC: [u8; 8] = [0x89, b'R', b'L', b'P', b'\r', b'\n', 0x1a, b'\n'];
-/// Number of the layout below.
+/// Version of the file format.
 const FORMAT: u32 = 1;
 /// Bytes before the head.
 const FIXED: usize = MAGIC.len() + 4 + 4 + 32;
-/// How hard zstd tries: more takes much longer and gains little.
+/// Compression level of zstd: higher ones take much longer and gain little.
 const LEVEL: i32 = 6;
 
-/// SHA-256 of a part, by which it is known.
+/// SHA-256 of the compressed bytes of a part, by which the part is identified.
 pub(super) type Digest = [u8; 32];
 
-/// A part, as it is stored.
+/// A part in its stored form.
 #[derive(Clone, Debug)]
 pub(super) struct Sealed {
     pub(super) digest: Digest,
@@ -41,13 +41,13 @@ struct Head {
 }
 
 impl Sealed {
-    /// Stores a part.
+    /// Serialises and compresses a part.
     pub(super) fn of(part: &Part) -> io::Result<Sealed> {
         let bytes = zstd::bulk::compress(&plain(part)?, LEVEL)?;
         Ok(Sealed { digest: Sha256::digest(&bytes).into(), bytes })
     }
 
-    /// The part again.
+    /// Decompresses and deserialises the part.
     pub(super) fn open(&self) -> Result<Part, PartialError> {
         open_plain(&zstd::stream::decode_all(self.bytes.as_slice()).map_err(|_| PartialError::Damaged)?)
     }
@@ -87,7 +87,7 @@ pub(super) fn write(settings: &Settings, parts: &[Sealed], out: &mut dyn Write) 
     parts.iter().try_for_each(|part| out.write_all(&part.bytes))
 }
 
-/// Reads a partial, and compares every checksum.
+/// Reads a partial and verifies every checksum.
 pub(super) fn read(bytes: &[u8]) -> Result<(Settings, Vec<Sealed>), PartialError> {
     let cut = |wanted: u64| PartialError::Truncated { there: bytes.len() as u64, wanted };
     let rest = bytes.strip_prefix(&MAGIC).ok_or(PartialError::Foreign)?;

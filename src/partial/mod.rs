@@ -1,7 +1,8 @@
-//! Partials: what was read of some logs, kept to be put together with others later and judged then.
+//! Partials: files with the attempts read from some logs, to be combined with others and judged later.
 //!
-//! A partial holds attempts and what became of every line, and nothing that was judged: whatever way logs are cut, their
-//! partials together give what reading all logs at once does. Strings are held as strings; no process's numbers leave it.
+//! A partial holds attempts and what became of every line, and no judgement: however logs are divided, their partials
+//! together give the same result as reading all logs at once. Names are stored as strings; no numbering of one process
+//! is written.
 
 mod columns;
 mod details;
@@ -23,27 +24,27 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-/// What one partial holds, or several together.
+/// The content of one partial, or of several combined.
 #[derive(Debug)]
 pub struct Partial {
     settings: Settings,
-    /// What the settings are those of, for people.
+    /// Name that errors about the settings give for this partial.
     name: String,
-    /// Each with the name of the partial it came from; in the order of their checksums, each once.
+    /// Parts without repetition, sorted by checksum, each with the name of the partial it came from.
     parts: Vec<(Sealed, String)>,
 }
 
 impl Partial {
-    /// One of no parts so far, of lines read by `settings`, which are spoken of as `name`.
+    /// Creates a partial without parts, for lines read with `settings`. Errors refer to it as `name`.
     #[must_use]
     pub fn new(settings: Settings, name: &str) -> Partial {
         Partial { settings, name: name.to_owned(), parts: Vec::new() }
     }
 
-    /// Reads the one in a file.
+    /// Reads a partial from a file.
     ///
     /// # Errors
-    /// When the file cannot be read; when what it holds cannot be used.
+    /// When the file cannot be read, or its content cannot be used.
     pub fn read(path: &Path) -> io::Result<Result<Partial, PartialError>> {
         let name = path.display().to_string();
         let bytes = std::fs::read(path)?;
@@ -56,26 +57,26 @@ impl Partial {
         }))
     }
 
-    /// Writes it.
+    /// Writes the partial.
     ///
     /// # Errors
-    /// When `out` fails.
+    /// When writing to `out` fails.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let parts: Vec<Sealed> = self.parts.iter().map(|(part, _)| part.clone()).collect();
         file::write(&self.settings, &parts, out)
     }
 
-    /// Adds a part.
+    /// Adds a part, unless it is there already.
     pub(crate) fn add(&mut self, part: &Part) -> io::Result<()> {
         let name = self.name.clone();
         self.insert(Sealed::of(part)?, &name);
         Ok(())
     }
 
-    /// Adds the parts of another; says how many were there already, and count once.
+    /// Adds the parts of another partial. Returns the number of parts that were there already; those count once.
     ///
     /// # Errors
-    /// When its lines were read by other settings.
+    /// When the lines of `other` were read with other settings.
     pub fn absorb(&mut self, other: Partial) -> Result<usize, PartialError> {
         if let Some(setting) = self.settings.difference(&other.settings) {
             return Err(PartialError::Settings { setting: setting.to_owned(), other: self.name.clone() });
@@ -94,8 +95,8 @@ impl Partial {
         }
     }
 
-    /// Its parts, unpacked, each with the name of the partial it came from; an error with that name where one cannot be
-    /// used.
+    /// Decompresses the parts, each with the name of the partial it came from. An error carries the name of the partial
+    /// that cannot be used.
     pub(crate) fn open(&self) -> Result<Vec<(Part, String)>, (String, PartialError)> {
         let open = |(part, name): &(Sealed, String)| match part.open() {
             Ok(part) => Ok((part, name.clone())),
@@ -105,17 +106,17 @@ impl Partial {
     }
 }
 
-/// Whether a file begins as a partial does.
+/// Whether a file begins with the magic bytes of a partial.
 #[must_use]
 pub fn is_partial(path: &Path) -> bool {
     let mut magic = [0; file::MAGIC.len()];
     path.is_file() && File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok() && magic == file::MAGIC
 }
 
-/// Looks whether bytes of an input would count twice.
+/// Checks that no bytes of an input are in two partials, since they would count twice.
 ///
 /// # Errors
-/// Where they would: the name of one partial, and what it shares with which other.
+/// When some are: the name of one partial, and the input and the other partial it shares it with.
 pub(crate) fn check_overlaps(parts: &[(Part, String)]) -> Result<(), (String, PartialError)> {
     let mut inputs: Vec<(&InputFacts, usize)> = Vec::new();
     for (nth, (part, _)) in parts.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! Names in a partial are numbers of its own list.
+//! Names in a partial, which are numbers in its own list of names.
 
 use crate::model::Symbol;
 
-/// The name of a number, 0 for none; `None` where there is no such name.
+/// Returns the symbol for a number: `Symbol::NONE` for 0, `None` if the number is out of range.
 pub(super) fn symbol(symbols: &[Symbol], number: u32) -> Option<Symbol> {
     match number.checked_sub(1) {
         None => Some(Symbol::NONE),

@@ -1,4 +1,4 @@
-//! Headroom readings, as columns.
+//! Readings of rate-limit headroom, stored as columns.
 
 use super::names::symbol;
 use crate::model::{AttemptTable, Gauge, LimitKind, Scope, Series, Symbol, Time, Track};
@@ -14,8 +14,8 @@ struct Limit {
     kind: u8,
     bad: bool,
     width_us: i64,
-    /// Of each bucket: its start as the difference to the one before; the first, the latest and the least reading, times
-    /// counted from the start.
+    /// One entry per bucket, from here on: its start in µs since the start of the previous bucket, then its first, last
+    /// and least reading, with times in µs since the start of the bucket.
     start: Vec<i64>,
     first: Vec<(i64, i64)>,
     last: Vec<(i64, i64)>,
@@ -27,7 +27,7 @@ impl Readings {
         Readings(table.gauges.iter().map(|(scope, kind, track)| Limit::of(scope, kind, track)).collect())
     }
 
-    /// Puts them into a table; `None` where they are none.
+    /// Adds the readings to a table; `None` if they are not valid.
     pub(super) fn put_into(self, table: &mut AttemptTable, symbols: &[Symbol]) -> Option<()> {
         for limit in self.0 {
             let kind = LimitKind::ALL.into_iter().find(|kind| *kind as u8 == limit.kind)?;

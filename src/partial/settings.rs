@@ -1,15 +1,16 @@
-//! What lines were read by: attempts that were read by other settings do not add up.
+//! Settings that lines were read with. Attempts read with different settings must not be combined.
 
 use crate::ingest::{Options, fingerprint};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// Everything that decides what becomes of a line, by the name under which a user knows it.
+/// Everything that decides how a line is read, as pairs of the name by which a user knows it and its value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings(Vec<(String, String)>);
 
 impl Settings {
-    /// Those of a reading. Names under another salt are other names: `anonymized` is a fingerprint of the salt.
+    /// Returns the settings of a reading. `anonymized` is a fingerprint of the salt, since the same names under another
+    /// salt become different names.
     #[must_use]
     pub fn of(options: &Options, anonymized: Option<String>) -> Settings {
         let dialect = &options.dialect;
@@ -22,13 +23,13 @@ impl Settings {
             ("[[lines]]", digest(&dialect.lines)),
             ("[[classify]]", digest(&dialect.failures)),
             ("[prices]", digest(&dialect.prices)),
-            // Fingerprints are compared: a processor on which they differ would find no call again.
+            // Partials compare fingerprints; if processors computed them differently, no call could be matched.
             ("kind of processor", format!("{:x?}", fingerprint(Some("run"), Some("call"), ""))),
         ];
         Settings(settings.map(|(name, value)| (name.to_owned(), value)).into())
     }
 
-    /// The first setting in which `other` differs.
+    /// Returns the name of the first setting in which `other` differs.
     pub(super) fn difference(&self, other: &Settings) -> Option<&str> {
         let differs = self.0.iter().zip(&other.0).find(|(mine, theirs)| mine != theirs);
         let lacks = || (self.0.len() != other.0.len()).then_some("set of settings");
@@ -36,7 +37,7 @@ impl Settings {
     }
 }
 
-/// Tells two values apart without holding what they say.
+/// Returns a hash by which two values can be compared without storing them.
 fn digest(value: &impl std::fmt::Debug) -> String {
     let hash = Sha256::digest(format!("{value:?}"));
     hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect()

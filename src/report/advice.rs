@@ -1,4 +1,4 @@
-//! What to do: the few steps that would settle most of what was found.
+//! Recommendations: the few steps that would settle most of the findings.
 
 use super::{Advice, Problem};
 use crate::judge::Judgement;
@@ -7,10 +7,10 @@ use crate::rules::find;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Steps given at most.
+/// Maximum number of steps.
 const MOST: usize = 5;
 
-/// The steps that cost most when left undone, one a rule, and how many more there are.
+/// Returns the steps that are most costly not to take, one per rule, and the number of further steps.
 pub(super) fn most_costly(judgement: &Judgement<'_>, problems: &[Problem]) -> (Vec<Advice>, u64) {
     let mut steps: BTreeMap<&'static str, (Advice, Severity)> = BTreeMap::new();
     for problem in problems.iter().filter(|problem| problem.severity > Severity::Info) {
@@ -32,7 +32,7 @@ pub(super) fn most_costly(judgement: &Judgement<'_>, problems: &[Problem]) -> (V
     (advice, omitted)
 }
 
-/// Rules with problems above info that no step speaks of.
+/// Number of rules with problems above info that no step is about.
 pub(super) fn omitted(advice: &[Advice], problems: &[Problem]) -> u64 {
     let grave = problems.iter().filter(|problem| problem.severity > Severity::Info).map(|problem| problem.rule);
     let is_covered = |rule: &&str| advice.iter().any(|step| step.rule == *rule);
@@ -45,18 +45,18 @@ fn step(judgement: &Judgement<'_>, problem: &Problem) -> Advice {
         let folds = judgement.folds.values().filter(|fold| fold.rule.code == problem.rule);
         folds.flat_map(|fold| fold.kept.values()).map(|kept| &kept.hit)
     };
-    // A time that the log has passed already is nothing to wait for, and without a date it cannot be told.
+    // Waiting is pointless if the log already ends after that time. Without dates, that is unknown.
     let end = judgement.fleet.covered().map(|covered| covered.last);
     let due: Option<Time> = hits().filter_map(|hit| hit.until).max();
     let until = due.filter(|due| end.is_some_and(|end| *due > end));
     let ended = due.filter(|_| until.is_none());
-    // Nothing to wait for, as far as the log says: then stopping is what is left.
+    // If there is no known time to wait for, stopping is what remains.
     let remedy = hits().find_map(|hit| hit.remedy).unwrap_or(remedy);
     let remedy = if remedy == Remedy::Wait && until.is_none() { Remedy::Stop } else { remedy };
     Advice { rule: problem.rule, remedy, until, ended, text: problem.fix.clone(), cost: Cost::default(), findings: 0 }
 }
 
-/// Waiting is for whoever operates the jobs, the fix for whoever writes the client: a step each.
+/// Splits a step that waits: waiting is for those who operate the jobs, the fix for those who write the client.
 fn apart(step: Advice) -> Vec<Advice> {
     if step.until.is_none() {
         return vec![step];

@@ -1,49 +1,49 @@
-//! The schedule each retry loop waits by.
+//! Schedule by which each retry loop waits.
 
 use crate::measure::{Backoffs, Jitter, LoopKey, LoopTally, Schedule, Shape, Waits};
 use crate::model::{AttemptTable, rounded, units::seconds};
 use crate::untrusted::masked;
 use serde::Serialize;
 
-/// What the waits of one retry loop show.
+/// What the waits of one retry loop show about its schedule.
 #[derive(Clone, Debug, Serialize)]
 pub struct Backoff {
-    /// Whose API it calls.
+    /// Provider whose API it calls.
     pub provider: Option<String>,
     /// Client library.
     pub client: Option<String>,
-    /// The layer that sent.
+    /// Layer that sent the attempts.
     pub layer: Option<String>,
-    /// The loop around the client's own retries, rather than those.
+    /// Whether this is the loop around the client's own retries, not the client's loop.
     pub outer: bool,
     /// `cannot_tell`, `server_requested`, `immediate`, `sdk_ladder` (75 to 100% of 0.5 s doubling to 8 s), `fixed`,
-    /// `exponential`, `decorrelated` (from the first wait to three times the one before), `irregular`.
+    /// `exponential`, `decorrelated` (from the first wait to three times the previous one), `irregular`.
     pub schedule: &'static str,
-    /// How far waits of one step lie apart: `none`, `narrow` (about the upper quarter of the nominal wait),
-    /// `equal` (its upper half), `full`; absent where no step has enough waits.
+    /// Spread of the waits of one step: `none`, `narrow` (about the upper quarter of the nominal wait), `equal` (its
+    /// upper half), `full`; absent if no step has enough waits.
     pub jitter: Option<&'static str>,
-    /// The nominal first wait in seconds.
+    /// Nominal first wait in seconds.
     pub first_s: Option<f64>,
-    /// What a wait is longer by than the one before.
+    /// Ratio of a nominal wait to the previous one.
     pub factor: Option<f64>,
-    /// The longest nominal wait in seconds, where waits reached it.
+    /// Longest nominal wait in seconds, if waits reached it.
     pub cap_s: Option<f64>,
     /// The schedule in words, or why it is unknown.
     pub summary: String,
-    /// Waits the loop chose itself: what the schedule rests on.
+    /// Number of waits that the loop chose itself; the schedule is derived from these.
     pub waits: u64,
-    /// Waits that the server had asked for, which say nothing of the loop.
+    /// Number of waits that the server requested, which show nothing about the loop.
     pub server_requested: u64,
-    /// Waits whose length the log does not show.
+    /// Number of waits whose length the log does not show.
     pub unmeasured: u64,
-    /// How far the lengths below may be off, as a share of themselves.
+    /// Relative error of the wait lengths below.
     pub resolution: f64,
-    /// The loop's own waits before its first retry, its second, ...; the twelfth stands for all later ones.
+    /// The loop's own waits before its first retry, its second, and so on; the twelfth step covers all later ones.
     pub steps: Vec<BackoffStep>,
 }
 
 impl Backoff {
-    /// The loop by its client, else by its layer: what a person would look for in the code.
+    /// Returns a name of the loop by which to find it in the code: its client, else its layer, else its provider.
     #[must_use]
     pub fn loop_name(&self) -> String {
         let inner = self.client.as_deref().or(self.layer.as_deref()).or(self.provider.as_deref());
@@ -56,22 +56,22 @@ impl Backoff {
     }
 }
 
-/// The waits before one retry of a loop.
+/// Waits before one retry of a loop.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct BackoffStep {
-    /// Before which retry: 1 is the first.
+    /// Number of the retry, from 1.
     pub retry: u8,
-    /// How many.
+    /// Number of waits.
     pub waits: u64,
-    /// The fifth percentile, in seconds.
+    /// 5th percentile in seconds.
     pub p05_s: f64,
-    /// The median, in seconds.
+    /// Median in seconds.
     pub p50_s: f64,
-    /// The 95th percentile, in seconds.
+    /// 95th percentile in seconds.
     pub p95_s: f64,
 }
 
-/// Every loop that waited, in the order of names.
+/// Returns every loop that waited, sorted by name.
 pub(super) fn backoff(table: &AttemptTable, backoffs: &Backoffs) -> Vec<Backoff> {
     backoffs.sorted(table).into_iter().map(|(key, tally)| one(table, key, tally)).collect()
 }
@@ -98,7 +98,7 @@ fn one(table: &AttemptTable, key: LoopKey, tally: &LoopTally) -> Backoff {
     }
 }
 
-/// "exponential from 1 s, times 2, up to 30 s; full jitter".
+/// Describes a schedule, such as "exponential from 1 s, times 2, up to 30 s; full jitter".
 fn words(schedule: &Schedule) -> String {
     let s = |value: f64| seconds(two_digits(value));
     let from = |joint: &str| schedule.first_s.map(|first| format!("{joint}{}", s(first))).unwrap_or_default();
@@ -138,7 +138,7 @@ fn step_row(retry: u8, waits: &Waits) -> BackoffStep {
     BackoffStep { retry, waits: waits.count(), p05_s, p50_s, p95_s }
 }
 
-/// Parameters are estimates: more digits would promise more.
+/// Rounds to two significant digits: parameters are estimates, and more digits would suggest more precision.
 fn two_digits(value: f64) -> f64 {
     if value <= 0.0 {
         return 0.0;

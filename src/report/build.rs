@@ -1,4 +1,4 @@
-//! A judgement becomes a report: names for numbers, one order for everything.
+//! Builds a report from a judgement: resolves numbers to names and sorts everything.
 
 use super::finding::{Finding, Problem, Sighting};
 use super::*;
@@ -10,11 +10,11 @@ use crate::rules::Rule;
 use crate::untrusted::masked;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Attempts shown of one finding: the first and last of a long call tell its story.
+/// Maximum number of attempts shown per finding; of a longer call, the first and last are shown.
 const SIGHTINGS: usize = 16;
-/// Points of one headroom series: more than a chart can show apart.
+/// Maximum number of points per headroom series, more than a chart can distinguish.
 const POINTS: usize = 512;
-/// Request ids shown of one problem.
+/// Maximum number of request ids shown per problem.
 const REQUEST_IDS: usize = 3;
 
 /// Builds the report of what was read and judged.
@@ -70,7 +70,7 @@ pub fn build(ingested: &Ingested, judgement: &Judgement<'_>, rules: &[&'static R
     }
 }
 
-/// Severity first, then what it cost, then time: the order of the report.
+/// Sort key of findings in the report: severity, then rule, then cost, then time.
 pub(crate) fn finding_order(finding: &Finding) -> impl Ord + use<> {
     let cost = std::cmp::Reverse((finding.cost.sends, (finding.cost.wait_s * 1000.0) as u64));
     let first = finding.attempts.first();
@@ -157,7 +157,7 @@ fn seconds(us: i64) -> f64 {
     rounded(us as f64 / 1e6)
 }
 
-/// Folds in the order of the report: worst first, then the costliest.
+/// Returns problems in the order of the report: most severe first, then most costly.
 fn sorted_folds<'j>(
     table: &AttemptTable,
     judgement: &'j Judgement<'_>,
@@ -204,7 +204,7 @@ fn problems(table: &AttemptTable, judgement: &Judgement<'_>) -> Vec<Problem> {
         .collect()
 }
 
-/// The first ids of the problem: what a provider's support asks for.
+/// Returns the first request ids of failed attempts of the problem, which a provider's support asks for.
 fn request_ids(table: &AttemptTable, fold: &ProblemStats) -> Vec<String> {
     let mut ids: Vec<String> = Vec::new();
     for row in fold.kept.values().flat_map(|kept| kept.hit.rows.iter()) {
@@ -264,7 +264,7 @@ fn sightings(table: &AttemptTable, rows: &[u32]) -> Vec<Sighting> {
     shown.map(|(place, row)| sighting(table, *row, place)).collect()
 }
 
-/// One attempt as evidence.
+/// Converts an attempt to evidence.
 pub(crate) fn sighting(table: &AttemptTable, row: u32, place: usize) -> Sighting {
     let row = &table.rows[row as usize];
     let request_id = table.request_id(row);
@@ -294,7 +294,7 @@ fn runs(fleet: &Fleet<'_>) -> Vec<Run> {
     let covered = fleet.covered();
     let runs = fleet.sorted_runs().into_iter();
     let mut runs: Vec<Run> = runs.map(|(name, _, tally)| run(fleet, name, tally, covered)).collect();
-    // The order of names decides between equals.
+    // The sort is stable, so equal runs stay sorted by name.
     runs.sort_by_key(|run| {
         let is_failed = run.outcome == Outcome::Failed;
         std::cmp::Reverse((is_failed, run.findings, run.wasted_sends, run.retries, (run.wait_s * 1000.0) as u64))
@@ -302,7 +302,7 @@ fn runs(fleet: &Fleet<'_>) -> Vec<Run> {
     runs
 }
 
-/// A moment of a run that has a part in the time covered. A run of nothing but outliers keeps its own times.
+/// Clamps a time of a run to the time covered. The caller omits this for a run that lies wholly outside.
 fn within(covered: Covered, at: Time) -> Time {
     at.clamp(covered.first, covered.last)
 }
@@ -343,7 +343,7 @@ fn headroom(fleet: &Fleet<'_>) -> Vec<Headroom> {
     let Some(window) = window(fleet) else { return list };
     for (scope, kind, track) in fleet.table.gauges.iter().filter(|(scope, ..)| fleet.scopes.contains_key(scope)) {
         let (width, mut readings) = track.series.at_most(POINTS);
-        // A limit is shared: what other calls read of it belongs to the picture, as far as the calls judged reach.
+        // A limit is shared, so readings by other calls are included, within the time of the calls that were judged.
         readings.retain(|(at, _)| at.plus_us(width) > window.first && *at <= window.last);
         let Some((_, last)) = readings.last() else { continue };
         let flow = fleet.scopes.get(&scope).map(|tally| tally.flow.by_time().1).unwrap_or_default();
@@ -366,7 +366,7 @@ fn points(readings: &[(Time, Gauge)], width: i64, flow: &[(Time, &crate::measure
     let mut marks = flow.iter().filter(|(_, flow)| flow.rejected + flow.overloaded > 0).peekable();
     let mut points = Vec::with_capacity(readings.len());
     for (place, (at, gauge)) in readings.iter().enumerate() {
-        // A refusal belongs to the stretch it came in, or to the last one that had a reading before it.
+        // A refusal is counted in the bucket in which it came, or in the latest bucket before it that has a reading.
         let end = readings.get(place + 1).map_or(Time(i64::MAX), |(next, _)| (*next).max(at.plus_us(width)));
         let (mut rejected, mut overloaded) = (0, 0);
         while let Some((_, flow)) = marks.next_if(|(when, _)| *when < end) {

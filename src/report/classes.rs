@@ -1,37 +1,37 @@
-//! How the failures of each class fared, and which of them calls ended in.
+//! Outcome of the failures of each class, and the classes that calls ended on.
 
 use crate::measure::{Fleet, LastFailures};
 use crate::model::{Outcome, Time};
 use serde::Serialize;
 use std::cmp::Reverse;
 
-/// How the failures of one class fared.
+/// Outcome of the failures of one class.
 #[derive(Clone, Debug, Serialize)]
 pub struct ClassRow {
     /// Failure class.
     pub class: &'static str,
-    /// Where it belongs.
+    /// Default bucket of the class.
     pub bucket: &'static str,
-    /// Attempts that failed so.
+    /// Attempts that failed with the class.
     pub attempts: u64,
-    /// Calls with such a failure.
+    /// Calls with such an attempt.
     pub calls: u64,
-    /// Of them, calls that succeeded in the end.
+    /// Number of these calls that succeeded in the end.
     pub recovered: u64,
 }
 
-/// Calls that did not succeed, and whose last attempt failed with one class.
+/// Calls that did not succeed and whose last attempt failed with one class.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LastFailed {
-    /// `failed`, or `open`: the call may go on.
+    /// `failed`, or `open` if the call may go on.
     pub outcome: Outcome,
     /// Failure class.
     pub class: &'static str,
-    /// Calls.
+    /// Number of calls.
     pub calls: u64,
-    /// When the first of those attempts was sent; `None` where the log has no times.
+    /// When the first of those last attempts was sent; `None` if the log has no times.
     pub first: Option<Time>,
-    /// When the last of them was.
+    /// When the last of them was sent.
     pub last: Option<Time>,
 }
 
@@ -51,7 +51,7 @@ pub(super) fn classes(fleet: &Fleet<'_>) -> Vec<ClassRow> {
     rows
 }
 
-/// Every call that did not succeed is counted once.
+/// Counts every call that did not succeed once, by its outcome and last failure.
 pub(super) fn last_failed(fleet: &Fleet<'_>) -> Vec<LastFailed> {
     let row = |outcome, class, of: LastFailures| {
         let (first, last) = of.seen.unzip();

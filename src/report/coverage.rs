@@ -1,5 +1,4 @@
-//! What the judgement does not rest on, and why: fields that are absent, calls that could not be judged, values
-//! that could not be read.
+//! Limits of the judgement: fields that are absent, and calls that could not be judged.
 
 use super::Share;
 use crate::judge::Judgement;
@@ -12,29 +11,29 @@ use std::collections::{BTreeMap, BTreeSet};
 #[cfg(test)]
 mod tests;
 
-/// Rules that could not judge, and what they lack.
+/// Rules that could not judge for lack of a field.
 #[derive(Clone, Debug, Serialize)]
 pub struct Coverage {
     /// Rule codes.
     pub rules: Vec<&'static str>,
-    /// The field that would enable them.
+    /// Name of the missing field.
     pub field: &'static str,
-    /// Attempts that carry it, of those that should.
+    /// Attempts that have the field, of all that should.
     pub present: Share,
 }
 
-/// Calls that a rule would have had to judge and could not.
+/// Calls that a rule should have judged and could not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Undecided {
     /// Rule code.
     pub rule: &'static str,
-    /// The field it lacks.
+    /// Name of the field the rule lacks.
     pub field: &'static str,
-    /// How many calls.
+    /// Number of calls.
     pub calls: u64,
 }
 
-/// Rules without evidence, gathered by the field they lack. A rule that found something had enough of it.
+/// Returns the rules without evidence, grouped by the field they lack. A rule that found something had enough evidence.
 pub(super) fn coverage(judgement: &Judgement<'_>, rules: &[&'static Rule]) -> Vec<Coverage> {
     let fleet = &judgement.fleet;
     let spoke: BTreeSet<&str> = judgement.folds.keys().map(|key| key.rule).collect();
@@ -50,7 +49,7 @@ pub(super) fn coverage(judgement: &Judgement<'_>, rules: &[&'static Rule]) -> Ve
         if present.of == 0 || present.count > 0 {
             continue;
         }
-        // What logs spell alike may be needed of different attempts.
+        // Several fields have the same name in logs and differ in the attempts that should carry them.
         match gaps.iter_mut().find(|gap| gap.field == field.name()) {
             Some(gap) => gap.extend(rules, present),
             None => gaps.push(Coverage { rules, field: field.name(), present }),
@@ -68,14 +67,14 @@ impl Coverage {
     }
 }
 
-/// How many of `rules` lack none of their fields.
+/// Returns how many of `rules` lack no field.
 pub(super) fn with_evidence(coverage: &[Coverage], rules: &[&'static Rule]) -> Share {
     let lacks = |rule: &&&Rule| coverage.iter().any(|gap| gap.rules.contains(&rule.code));
     let of = rules.len() as u64;
     Share { count: of - rules.iter().filter(lacks).count() as u64, of }
 }
 
-/// Calls that could not be judged, by rule.
+/// Returns the number of calls that could not be judged, by rule and field.
 pub(super) fn undecided(judgement: &Judgement<'_>) -> Vec<Undecided> {
     let each = judgement.undecided.iter();
     each.map(|((rule, field), calls)| Undecided { rule, field: field.name(), calls: *calls }).collect()
@@ -112,18 +111,18 @@ fn presence(fleet: &Fleet<'_>, field: Field) -> Share {
         Field::ErrorText => (tally.with_error_text, tally.failures),
         Field::ErrorType => (tally.with_error_type, tally.failures),
         Field::Identity => (tally.identified, tally.sends),
-        // Named of single calls only.
+        // Only missed in single calls, not in the whole log.
         Field::Organisation | Field::Layer | Field::Timeout => (0, 0),
     };
     Share { count, of }
 }
 
-/// Calls on scopes that `named` accepts.
+/// Number of calls on the scopes that `named` accepts.
 fn drawn_on(fleet: &Fleet<'_>, named: fn(&Scope) -> bool) -> u64 {
     fleet.scopes.iter().filter(|(scope, _)| named(scope)).map(|(_, tally)| tally.load.calls.max(1)).sum()
 }
 
-/// Runs of whose answers the speed is known.
+/// Number of runs that have an answer of known speed.
 fn paced(fleet: &Fleet<'_>) -> u64 {
     fleet.runs.values().filter(|run| run.paces.iter().next().is_some()).count() as u64
 }

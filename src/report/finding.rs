@@ -3,22 +3,22 @@
 use crate::model::{CallFacts, Confidence, Cost, Evidence, Severity, Time};
 use serde::{Serialize, Serializer};
 
-/// One attempt a finding rests on.
+/// An attempt that a finding is based on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sighting {
-    /// Input.
+    /// Name of the input.
     pub file: String,
-    /// Line, from 1.
+    /// Line number, from 1.
     pub line: u32,
-    /// The provider's id of it.
+    /// Request id from the provider.
     pub request_id: Option<String>,
-    /// Number in its layer, or its place in the call where the log gives none.
+    /// Attempt number within its layer; if the log gives none, position within the call.
     pub attempt: u16,
     /// When it was sent.
     pub ts: Time,
-    /// HTTP status, where one came.
+    /// HTTP status, if there was a response.
     pub status: Option<u16>,
-    /// Why it failed; `None` for a success.
+    /// Failure class; `None` for a success.
     pub class: Option<&'static str>,
 }
 
@@ -29,34 +29,34 @@ pub struct Finding {
     pub rule: &'static str,
     /// Rule name.
     pub name: &'static str,
-    /// How bad it is.
+    /// Severity of the finding.
     pub severity: Severity,
     /// How complete the evidence is.
     pub confidence: Confidence,
-    /// What happened, with its figures.
+    /// What happened, with figures.
     pub message: String,
-    /// The run.
+    /// Run it belongs to.
     pub run_id: Option<String>,
-    /// The call.
+    /// Id of the call.
     pub call_id: Option<String>,
-    /// How the call went; `None` of findings about more or less than a call.
+    /// Outcome of the call; `None` if the finding is not about a single call.
     pub call: Option<CallFacts>,
     /// Provider as logged.
     pub provider: Option<String>,
     /// Model as logged.
     pub model: Option<String>,
-    /// The failure class it is about.
+    /// Failure class it is about.
     pub class: Option<&'static str>,
-    /// `explicit`, `counter` or `inferred`.
+    /// `explicit`, `counter`, `body` or `inferred`.
     pub grouping: Option<&'static str>,
-    /// The attempts it rests on, in time order; long ones are cut in the middle.
+    /// Attempts it is based on, in time order; long lists are cut in the middle.
     pub attempts: Vec<Sighting>,
-    /// The figures it compared.
+    /// Figures that the rule compared.
     #[serde(serialize_with = "as_map")]
     pub evidence: Vec<(&'static str, Evidence)>,
-    /// What it cost.
+    /// Cost.
     pub cost: Cost,
-    /// What to change.
+    /// Recommended change.
     pub fix: String,
 }
 
@@ -71,49 +71,49 @@ pub struct Problem {
     pub rule: &'static str,
     /// Rule name.
     pub name: &'static str,
-    /// The worst of its findings.
+    /// Highest severity among its findings.
     pub severity: Severity,
     /// Provider as logged.
     pub provider: Option<String>,
     /// Model as logged.
     pub model: Option<String>,
-    /// The failure class.
+    /// Failure class.
     pub class: Option<&'static str>,
-    /// Findings.
+    /// Number of findings.
     pub count: u64,
-    /// Runs they are in.
+    /// Number of runs with such a finding.
     pub runs: u64,
-    /// First of them.
+    /// Time of the first finding.
     pub first_seen: Time,
-    /// Last of them.
+    /// Time of the last finding.
     pub last_seen: Time,
-    /// What they cost together.
+    /// Total cost of the findings.
     pub cost: Cost,
-    /// One finding's message, the earliest.
+    /// Message of the earliest finding.
     pub example: String,
     /// Up to three request ids to ask the provider about.
     pub request_ids: Vec<String>,
-    /// What to change.
+    /// Recommended change.
     pub fix: String,
-    /// The baseline has it already, at a rate that chance explains: it fails no one.
+    /// Whether the baseline has it at a rate within chance; if so, it does not make the program fail.
     pub known: bool,
-    /// The baseline has it, and there is more of it now than chance explains, or it is graver.
+    /// Whether it is in the baseline, and by now more severe or more frequent than chance explains.
     pub grew: bool,
 }
 
 impl Finding {
-    /// The problem it is folded into.
+    /// Key of the problem that the finding belongs to.
     #[must_use]
     pub fn problem_key(&self) -> ProblemIdentity<'_> {
         (self.rule, self.provider.as_deref(), self.model.as_deref(), self.class)
     }
 }
 
-/// What tells one problem from another: rule, provider, model and class.
+/// Key of a problem: rule, provider, model and class.
 pub type ProblemIdentity<'r> = (&'static str, Option<&'r str>, Option<&'r str>, Option<&'static str>);
 
 impl Problem {
-    /// What tells it from others.
+    /// Key of the problem.
     #[must_use]
     pub fn key(&self) -> ProblemIdentity<'_> {
         (self.rule, self.provider.as_deref(), self.model.as_deref(), self.class)

@@ -1,4 +1,4 @@
-//! Stretches of time in which failures of one kind clustered.
+//! Incidents: periods in which failures of one kind clustered.
 
 use crate::calls::LONGEST_PLAUSIBLE_WAIT_US;
 use crate::measure::{Fleet, Incident, Service};
@@ -9,9 +9,9 @@ use serde::Serialize;
 /// One incident.
 #[derive(Clone, Debug, Serialize)]
 pub struct IncidentRow {
-    /// Failure class of most of its attempts.
+    /// Most frequent failure class.
     pub class: &'static str,
-    /// Every failure class of it with its failing attempts, the most frequent first.
+    /// All failure classes of the incident with their number of failing attempts, most frequent first.
     pub classes: Vec<IncidentClass>,
     /// Provider as logged.
     pub provider: Option<String>,
@@ -19,21 +19,21 @@ pub struct IncidentRow {
     pub model: Option<String>,
     /// When the first failing attempt was sent.
     pub first: Time,
-    /// When the last one was.
+    /// When the last failing attempt was sent.
     pub last: Time,
-    /// Failing attempts.
+    /// Number of failing attempts.
     pub failed: u64,
     /// Sends to the service in that time, failing or not.
     pub sends: u64,
-    /// Calls that first failed in one of these ways in it.
+    /// Calls whose first failure of these kinds was in that time.
     pub calls: u64,
-    /// Runs hit.
+    /// Number of runs affected.
     pub runs: u64,
-    /// Whether that number is exact; else it is an estimate within some 20%.
+    /// Whether `runs` is exact; otherwise it is an estimate within about 20%.
     pub runs_exact: bool,
-    /// The most failing attempts within any 60 s: an exact count.
+    /// Most failing attempts within any 60 s, an exact count.
     pub peak_per_min: u64,
-    /// What ended it.
+    /// How it ended.
     pub ended: Ending,
     /// Up to three request ids to ask the provider about.
     pub request_ids: Vec<String>,
@@ -44,23 +44,23 @@ pub struct IncidentRow {
 pub struct IncidentClass {
     /// Failure class.
     pub class: &'static str,
-    /// Failing attempts.
+    /// Number of failing attempts.
     pub failed: u64,
 }
 
-/// What ended an incident.
+/// How an incident ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
     /// A later send to the service succeeded.
     Recovered,
-    /// No later send succeeded, though the log goes on for longer than any retry loop waits.
+    /// No later send succeeded, and the log continues for longer than any retry loop waits.
     GaveUp,
-    /// The log ends with it.
+    /// The log ends too soon after it to tell.
     EndOfData,
 }
 
-/// The worst incidents in time order, and how many there are besides.
+/// Returns the worst incidents in time order, and the number of others.
 pub(super) fn incidents(fleet: &Fleet<'_>) -> (Vec<IncidentRow>, u64) {
     let data_end = fleet.covered().map_or(Time(0), |covered| covered.last);
     let (worst, more) = fleet.worst_incidents();

@@ -1,42 +1,42 @@
-//! Loops around loops, by how the sends of a call factor.
+//! Nested retry loops, by how the sends of a call factor.
 
 use crate::measure::{Fleet, sorted_layers};
 use crate::untrusted::masked;
 use serde::Serialize;
 
-/// Calls of one client whose sends factor alike.
+/// Calls of one client whose sends factor into the same two loops.
 #[derive(Clone, Debug, Serialize)]
 pub struct LayerRow {
     /// Client library as logged.
     pub client: Option<String>,
-    /// Its version.
+    /// Version of the client library.
     pub client_version: Option<String>,
-    /// The inner loop, as far as the log names it.
+    /// Inner loop, as far as the log names it.
     pub inner: String,
-    /// The loop around it.
+    /// Outer loop.
     pub outer: String,
     /// Rounds of the outer loop.
     pub rounds: u32,
     /// Sends of the inner loop in the longest round.
     pub sends_per_round: u32,
-    /// Every round sent as often.
+    /// Whether every round made the same number of sends.
     pub even: bool,
-    /// Most sends these two can make of one call as seen, m x n: (r+1)^d for d layers of r retries each.
+    /// Most sends that the two loops can make for one call as observed, m x n: (r+1)^d for d layers of r retries each.
     pub bound: u32,
-    /// What shows the two loops.
+    /// Evidence for the two loops.
     pub sign: &'static str,
-    /// Calls.
+    /// Number of calls.
     pub calls: u64,
-    /// Their sends.
+    /// Sends of those calls.
     pub sends: u64,
-    /// The first request id of the earliest call.
+    /// First request id of the earliest call.
     pub request_id: Option<String>,
 }
 
-/// Pairs of loops kept: no fleet has more in earnest.
+/// Maximum number of rows; no real fleet has more.
 const MOST: usize = 100;
 
-/// The pairs of loops, that with most sends first.
+/// Returns the pairs of loops, those with most sends first.
 pub(super) fn layers(fleet: &Fleet<'_>) -> Vec<LayerRow> {
     let table = fleet.table;
     sorted_layers(&fleet.layers, table)

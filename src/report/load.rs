@@ -1,4 +1,4 @@
-//! The load on each rate-limit scope: arrivals, time in system, concurrency, what was offered and what allowed.
+//! Load on each rate-limit scope: arrivals, time in system, concurrency, sends offered and allowed.
 
 use super::{LimitKind, Share};
 use crate::measure::{Amplified, Covered, Fleet, PeakPoint, ScopeTally, most_amplified};
@@ -8,98 +8,98 @@ use crate::untrusted::masked;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The load on one scope.
+/// Load on one scope.
 #[derive(Clone, Debug, Serialize)]
 pub struct LoadRow {
-    /// Provider, model and account, as people say it.
+    /// Provider, model and account, as shown to users.
     pub scope: String,
     /// Calls that started on it.
     pub calls: u64,
-    /// Calls that started a second, over the time of the log.
+    /// Calls started per second, over the time of the log.
     pub arrivals_per_s: Option<f64>,
     /// Mean time from the first send of a call to its last answer, in seconds.
     pub time_in_system_s: Option<f64>,
-    /// Calls under way at once by Little's law: arrivals a second times time in system.
+    /// Concurrent calls by Little's law: arrivals per second times time in system.
     pub concurrency: Option<f64>,
-    /// Attempts on their way at once, measured: mean over the time of the log.
+    /// Measured concurrent attempts, as mean over the time of the log.
     pub in_flight_mean: Option<f64>,
-    /// The most attempts in flight at one moment: an exact count.
+    /// Most attempts in flight at one moment, an exact count.
     pub in_flight_peak: Option<u64>,
-    /// When it first came to that.
+    /// When that peak was first reached.
     pub in_flight_peak_at: Option<Time>,
-    /// Attempts whose duration is known: what the measured concurrency rests on.
+    /// Attempts whose duration is known, of all; the measured concurrency is based on these.
     pub timed: Share,
-    /// The most attempts sent within any 60 s: an exact count.
+    /// Most attempts sent within any 60 s, an exact count.
     pub offered_per_min: Option<u64>,
-    /// When the first of them was sent.
+    /// When the first attempt of that minute was sent.
     pub offered_at: Option<Time>,
-    /// Requests that the limit allows, as the headers gave it last; the interval is the provider's, mostly a minute.
+    /// Requests allowed by the limit, as in the latest headers; the interval is the provider's, mostly a minute.
     pub requests_limit: Option<i64>,
-    /// Sends that were refused: by a rate limit, or for lack of capacity (an overload, a 503).
+    /// Sends that were refused, by a rate limit or for lack of capacity (an overload, a 503), of all sends.
     pub refused: Share,
-    /// The five minutes whose calls became most sends each, where at least 20 calls started in them.
+    /// The five minutes in which calls started that made the most sends each; at least 20 calls are required.
     pub amplified: Option<AmplifiedSpan>,
-    /// The ten minutes with most retries for each first attempt, likewise.
+    /// The ten minutes with the most retries per first attempt; at least 20 calls are required.
     pub retry_budget: Option<AmplifiedSpan>,
-    /// Sends and concurrency over time; of the busiest scopes alone.
+    /// Sends and concurrency over time; only for the busiest scopes.
     pub course: Option<LoadCourse>,
 }
 
-/// The load on a scope, stretch by stretch.
+/// Load on a scope over time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LoadCourse {
-    /// How long a stretch is, in seconds.
+    /// Width of a time bucket in seconds.
     pub resolution_s: f64,
-    /// Stretches in time order; those in which nothing was sent and nothing changed are left out.
+    /// Time buckets in order; those in which nothing was sent and nothing changed are omitted.
     pub points: Vec<LoadPoint>,
 }
 
-/// One stretch of time.
+/// Load in one time bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LoadPoint {
-    /// Its start.
+    /// Start of the bucket.
     pub at: Time,
-    /// Attempts sent in it.
+    /// Attempts sent in the bucket.
     pub sends: u64,
-    /// Of them, those that were refused, by a rate limit or for lack of capacity.
+    /// Number of these attempts that were refused, by a rate limit or for lack of capacity.
     pub refused: u64,
-    /// The most attempts sent within 60 s that ended in it.
+    /// Most attempts sent within 60 s that ended in the bucket.
     pub sends_per_min: u64,
-    /// The most of them that were refused, likewise.
+    /// Most attempts refused within 60 s that ended in the bucket.
     pub refused_per_min: u64,
-    /// The most attempts in flight at once; 0 where the log tells no durations.
+    /// Most attempts in flight at once; 0 if the log has no durations.
     pub in_flight: u64,
 }
 
-/// Some minutes, and what the calls that started in them became.
+/// A few minutes, and the sends of the calls that started in them.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct AmplifiedSpan {
-    /// When the first of their calls started.
+    /// When the first of the calls started, or shortly before.
     pub from: Time,
-    /// When the last of them had started.
+    /// End of the period, by which the last of the calls had started.
     pub until: Time,
-    /// Calls that started in them.
+    /// Calls that started in that time.
     pub calls: u64,
-    /// All sends of those calls, whenever they came.
+    /// All sends of those calls, at any time.
     pub sends: u64,
-    /// Sends a call.
+    /// Sends per call.
     pub sends_per_call: f64,
-    /// Retries for each first attempt.
+    /// Retries per first attempt.
     pub retry_ratio: f64,
 }
 
-/// Least length of a stretch of a course, µs.
+/// Minimum width of a time bucket, µs.
 const SECOND_US: i64 = 1_000_000;
 const FIVE_MINUTES_US: i64 = 300_000_000;
 const TEN_MINUTES_US: i64 = 600_000_000;
-/// Stretches of a course: what a chart can show.
+/// Maximum number of time buckets of a course, as many as a chart can show.
 const STRETCHES: i64 = 120;
-/// Scopes of which the report keeps a series, the busiest.
+/// Number of scopes, the busiest, with a course in the report.
 const COURSES: usize = 6;
-/// Calls under which a ratio says nothing.
+/// Calls below which a ratio is not meaningful.
 const LEAST_CALLS: u64 = 20;
 
-/// Every scope, that with most calls first.
+/// Returns every scope, those with most calls first.
 pub(super) fn load(fleet: &Fleet<'_>) -> Vec<LoadRow> {
     let Some(window) = fleet.covered() else { return Vec::new() };
     let scopes = fleet.sorted_scopes().into_iter();
@@ -110,10 +110,10 @@ pub(super) fn load(fleet: &Fleet<'_>) -> Vec<LoadRow> {
     rows.into_iter().map(|(row, _)| row).collect()
 }
 
-/// What was sent and what was in flight, on one grid.
+/// Returns sends and attempts in flight in the same time buckets.
 fn course(tally: &ScopeTally, window: Covered) -> Option<LoadCourse> {
     let least = (window.last.us_since(window.first) / STRETCHES).max(SECOND_US);
-    // Whichever is coarser decides.
+    // The coarser of the two decides the width.
     let (width_us, flow) = tally.flow.no_finer_than(tally.instants.peaks().width_us().max(least));
     let (_, peaks) = tally.instants.peaks().points(width_us);
     let mut points: BTreeMap<Time, LoadPoint> = peaks.iter().map(|(at, peak)| (*at, point(*at, peak))).collect();

@@ -1,7 +1,6 @@
-//! The one immutable result of an analysis. Every renderer draws from it and from nothing else.
+//! The immutable result of an analysis, the only source of every renderer.
 //!
-//! Its JSON form is a contract: fields are added, never renamed or removed, within one
-//! [`SCHEMA_VERSION`].
+//! Its JSON form is a contract: within one [`SCHEMA_VERSION`], fields are added, never renamed or removed.
 
 mod advice;
 mod backoff;
@@ -39,119 +38,120 @@ use std::collections::BTreeMap;
 /// Version of the JSON form of a [`Report`].
 pub const SCHEMA_VERSION: u32 = 2;
 
-/// Everything one analysis found.
+/// Result of one analysis.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// See [`SCHEMA_VERSION`].
+    /// Version of the JSON form; see [`SCHEMA_VERSION`].
     pub schema_version: u32,
-    /// The program and version that made it.
+    /// Name and version of the program that made the report.
     pub generator: String,
-    /// What the report is about, as `--title` says it.
+    /// Title, from `--title`.
     pub title: Option<String>,
-    /// How the calls ended, what is wrong, what it cost.
+    /// Outcome of the calls, problems and cost in a few sentences.
     pub verdict: String,
-    /// What the calls that did not succeed failed on last: failed calls before open ones, the most frequent class first.
+    /// Failure classes on which the calls that did not succeed ended: failed calls before open ones, most frequent
+    /// class first.
     pub last_failed: Vec<LastFailed>,
     /// What became of every line.
     pub ledger: Ledger,
-    /// First attempt to last answer.
+    /// Time from the first attempt to the last answer.
     pub window: Option<Window>,
-    /// The fleet in figures.
+    /// Figures of the whole fleet.
     pub totals: Totals,
-    /// What is to be known about the judgement itself: suppressions that do nothing, and the like.
+    /// Notices about the judgement itself, such as suppressions without effect.
     pub notices: Vec<String>,
-    /// What a comparison with `--baseline` came to; `None` without one.
+    /// Result of the comparison with `--baseline`; `None` without one.
     pub baseline: Option<Compared>,
-    /// What to do, most costly first, at most five.
+    /// What to do, at most five steps, most costly first.
     pub advice: Vec<Advice>,
-    /// Steps beyond those.
+    /// Number of further steps.
     pub advice_omitted: u64,
     /// Findings folded by rule, provider, model and class.
     pub problems: Vec<Problem>,
-    /// Problems left out because they are below `--min-severity`; the totals count them.
+    /// Number of problems left out because they are below `--min-severity`; the totals count them.
     pub problems_hidden: u64,
-    /// Single findings; at most [`crate::judge::KEPT_PER_PROBLEM`] of one problem.
+    /// Single findings, at most [`crate::judge::KEPT_PER_PROBLEM`] per problem.
     pub findings: Vec<Finding>,
-    /// Findings of a problem beyond those kept, over all problems.
+    /// Number of findings not kept, over all problems.
     pub findings_omitted: u64,
-    /// Run by run: those with a failed call first, the costliest of them in front.
+    /// The runs: those with a failed call first, then by findings and cost.
     pub runs: Vec<Run>,
     /// Attempts per call over all runs.
     pub histogram: Histogram,
-    /// How failures of each class fared.
+    /// Outcome of the failures of each class.
     pub classes: Vec<ClassRow>,
-    /// The schedule each retry loop waits by.
+    /// Schedule by which each retry loop waits.
     pub backoff: Vec<Backoff>,
-    /// Remaining against limit over time.
+    /// Headroom of each rate limit over time.
     pub headroom: Vec<Headroom>,
-    /// Stretches of time in which failures of one kind clustered, in time order.
+    /// Periods in which failures of one kind clustered, in time order.
     pub incidents: Vec<IncidentRow>,
-    /// Incidents beyond those kept.
+    /// Number of incidents not kept.
     pub incidents_omitted: u64,
-    /// What the worst of them would have been under other policies; `None` where it cannot be replayed.
+    /// Replay of the worst incident under other policies; `None` if it cannot be replayed.
     pub counterfactual: Option<Counterfactual>,
-    /// Do retries help? By service and class of the first failure.
+    /// Success of retries, by service and class of the first failure.
     pub recovery: Vec<RecoveryRow>,
-    /// The load on each rate-limit scope.
+    /// Load on each rate-limit scope.
     pub load: Vec<LoadRow>,
-    /// Loops around loops.
+    /// Nested retry loops.
     pub layers: Vec<LayerRow>,
-    /// Attempts by provider, model, client, layer, account, host and address, the most troubled first.
+    /// Attempts by provider, model, client, layer, account, host and address, most problems first.
     pub who: Vec<WhoRow>,
-    /// Names beyond those kept.
+    /// Number of names not kept.
     pub who_omitted: u64,
-    /// Rules that had no evidence, and the field they lack.
+    /// Rules without evidence, with the field they lack.
     pub coverage: Vec<Coverage>,
-    /// Calls that single rules could not judge, and the field they lack.
+    /// Calls that single rules could not judge, with the field they lack.
     pub undecided: Vec<Undecided>,
     /// Values that could not be read, by field.
     pub unreadable: Vec<Unreadable>,
-    /// The inputs, in the order of their names.
+    /// The inputs, sorted by name.
     pub inputs: Vec<Input>,
     /// The first lines that could not be read.
     pub rejects: Vec<Reject>,
 }
 
-/// The time the data covers.
+/// Time that the data covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Window {
-    /// First attempt.
+    /// Time of the first attempt.
     pub first: Time,
-    /// Last answer or failure.
+    /// Time of the last answer or failure.
     pub last: Time,
 }
 
-/// What became of the problems of a former report.
+/// Changes in the problems since an earlier report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Compared {
-    /// Problems of this report that the former one has too, at a rate that chance explains.
+    /// Problems that the earlier report has too, at a rate within chance.
     pub known: u64,
-    /// Problems that the former one has too, and of which there is more than chance explains.
+    /// Problems that the earlier report has too and that grew by more than chance explains.
     pub grown: u64,
-    /// Problems of the former report that this one does not have.
+    /// Problems of the earlier report that this one does not have.
     pub gone: u64,
 }
 
-/// One thing to do.
+/// A recommended step.
 #[derive(Clone, Debug, Serialize)]
 pub struct Advice {
-    /// The rule it comes from.
+    /// Rule it comes from.
     pub rule: &'static str,
-    /// What kind of step it is.
+    /// Kind of step.
     pub remedy: Remedy,
-    /// For [`Remedy::Wait`]: until when.
+    /// End of the wait, for [`Remedy::Wait`].
     pub until: Option<Time>,
-    /// When what it speaks of was due to end, where that is before the end of the log, or the log has no date.
+    /// When the limit it is about was due to lift, if that is before the end of the log or the log has no date.
     pub ended: Option<Time>,
-    /// The step, in words.
+    /// The step in words.
     pub text: String,
-    /// What leaving it costs, in this log.
+    /// Cost of not taking it, in this log.
     pub cost: Cost,
-    /// Findings it would settle.
+    /// Number of findings it would settle.
     pub findings: u64,
 }
 
-/// Attempts per call, split by how the call ended. Keys are attempt counts as decimal text.
+/// Calls by number of attempts and by how they ended. Keys are attempt counts, in JSON as decimal text.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Histogram {
     /// Calls that took `key` attempts.
@@ -162,11 +162,11 @@ pub struct Histogram {
 /// One run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Run {
-    /// The run's id; `file:NAME` where the log names none.
+    /// Id of the run; `file:NAME` if the log names none.
     pub run_id: String,
-    /// Logical requests.
+    /// Number of logical requests.
     pub calls: u64,
-    /// Attempts.
+    /// Number of attempts.
     pub attempts: u64,
     /// Attempts beyond the first of each call.
     pub retries: u64,
@@ -174,74 +174,74 @@ pub struct Run {
     pub amplification: f64,
     /// Calls by number of attempts.
     pub histogram: BTreeMap<u32, u64>,
-    /// The same, split by how the calls ended.
+    /// Calls by number of attempts and by how they ended.
     pub bars: Histogram,
     /// Calls that succeeded on attempt `key`.
     pub success_by_attempt: BTreeMap<u32, u64>,
-    /// `ok`: every call succeeded; `failed`: one did not; `open`: one may yet.
+    /// `ok` if every call succeeded, `failed` if one did not, `open` if one may still succeed.
     pub outcome: Outcome,
-    /// Calls that failed.
+    /// Number of calls that failed.
     pub calls_failed: u64,
-    /// First attempt.
+    /// Time of the first attempt.
     pub first: Time,
-    /// Last answer.
+    /// Time of the last answer.
     pub last: Time,
-    /// Seconds between attempts of one call, summed.
+    /// Total wait between attempts of the same call, in seconds, over all calls.
     pub wait_s: f64,
     /// Attempts that could not have helped.
     pub wasted_sends: u64,
-    /// Input and output tokens; `None` where the log gives none.
+    /// Input and output tokens; `None` if the log has no token counts.
     pub tokens: Option<u64>,
-    /// US dollars, from the log or by declared prices; `None` where neither tells.
+    /// US dollars, from the log or by declared prices; `None` if neither gives a cost.
     pub usd: Option<f64>,
     /// Tokens of the attempts that could not have helped.
     pub wasted_tokens: Option<u64>,
-    /// What those cost.
+    /// Cost of the attempts that could not have helped, US dollars.
     pub wasted_usd: Option<f64>,
     /// Most attempts one call took.
     pub worst_call_attempts: u32,
-    /// Models the run used.
+    /// Models that the run used.
     pub models: Vec<String>,
     /// Findings about the run or its calls, by severity: errors, warnings, infos.
     pub findings: [u64; 3],
-    /// Green, and more than one attempt somewhere.
+    /// Whether every call succeeded and some needed more than one attempt.
     pub green_with_retries: bool,
 }
 
 /// One limit of one rate-limit scope over time.
 #[derive(Clone, Debug, Serialize)]
 pub struct Headroom {
-    /// Provider, model and account the limit holds for, as people say it.
+    /// Provider, model and account that the limit applies to, as shown to users.
     pub scope: String,
-    /// Which limit.
+    /// Kind of the limit.
     pub limit_kind: LimitKind,
-    /// The limit at the last reading.
+    /// Limit at the last reading.
     pub limit: i64,
-    /// The least that was left of it, as a share of the limit.
+    /// Smallest remaining share of the limit.
     pub min_ratio: f64,
-    /// Readings that are sentinels or otherwise no data.
+    /// Whether some readings were sentinels such as -1, which are no data.
     pub bad_readings: bool,
     /// Width of one point in seconds.
     pub resolution_s: f64,
-    /// The series, in time order.
+    /// Points in time order.
     pub points: Vec<HeadroomPoint>,
 }
 
-/// One stretch of a headroom series.
+/// One time bucket of a headroom series.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct HeadroomPoint {
-    /// Start of the stretch.
+    /// Start of the bucket.
     pub at: Time,
-    /// First reading in it.
+    /// First reading in the bucket.
     pub first: i64,
-    /// Least reading in it.
+    /// Lowest reading in the bucket.
     pub min: i64,
-    /// Last reading in it.
+    /// Last reading in the bucket.
     pub last: i64,
-    /// The limit at the least reading.
+    /// Limit at the lowest reading.
     pub limit: i64,
-    /// 429s answered on the scope in it.
+    /// 429s from the scope in the bucket.
     pub rejected: u64,
-    /// Overloads answered on the scope in it.
+    /// Overloads from the scope in the bucket.
     pub overloaded: u64,
 }

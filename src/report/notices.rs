@@ -1,11 +1,11 @@
-//! What is to be known about the records that were judged: inputs that repeat one another, times that cannot be, ids that
-//! several calls share.
+//! Notices about the records that were judged: inputs that repeat one another, implausible times, ids shared by several
+//! calls.
 
 use crate::ingest::Ingested;
 use crate::measure::Fleet;
 use crate::model::units::thousands;
 
-/// The notices that follow from inputs, times and ids.
+/// Returns the notices that follow from inputs, times and ids.
 pub(super) fn of_inputs_times_and_ids(ingested: &Ingested, fleet: &Fleet<'_>) -> Vec<String> {
     copies(ingested, fleet)
         .into_iter()
@@ -27,10 +27,10 @@ fn unclear_views(fleet: &Fleet<'_>) -> Option<String> {
     })
 }
 
-/// Inputs copied that are named.
+/// Maximum number of copied inputs named in the notices.
 const COPIES_NAMED: usize = 3;
 
-/// Inputs with the attempts of another, which no id shows to be the same: they count twice.
+/// Inputs that hold the same attempts as another without an id to prove it, so that they count twice.
 fn copies(ingested: &Ingested, fleet: &Fleet<'_>) -> Vec<String> {
     let copies = ingested.copies();
     let copied: u64 = copies.iter().map(|(_, _, attempts)| attempts).sum();
@@ -49,7 +49,7 @@ fn copies(ingested: &Ingested, fleet: &Fleet<'_>) -> Vec<String> {
     copies.iter().take(COPIES_NAMED).map(told).chain(rest).collect()
 }
 
-/// Attempts whose clock was wrong by so much that they say nothing of when something happened.
+/// Attempts whose time is so far from all others that it is unusable.
 fn outliers(fleet: &Fleet<'_>) -> Option<String> {
     let covered = fleet.covered()?;
     let (first, last) = covered.outliers?;
@@ -62,7 +62,7 @@ fn outliers(fleet: &Fleet<'_>) -> Option<String> {
     ))
 }
 
-/// Calls that began under the id of another that was still under way.
+/// Calls that began with the id of another call that was still in progress.
 fn shared_ids(fleet: &Fleet<'_>) -> Option<String> {
     let first = fleet.tally.first_overlapped?.sent;
     let (calls, was) = if fleet.tally.overlapped == 1 { ("call", "was") } else { ("calls", "were") };

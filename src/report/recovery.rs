@@ -1,4 +1,4 @@
-//! Do retries help? What became of the retries after each kind of failure.
+//! Success of retries after each kind of failure.
 
 use super::Share;
 use crate::measure::{Fleet, Recovery};
@@ -6,7 +6,7 @@ use crate::model::rounded;
 use crate::untrusted::masked;
 use serde::Serialize;
 
-/// Calls of one service whose first attempt failed with one class.
+/// Calls to one service whose first attempt failed with one class.
 #[derive(Clone, Debug, Serialize)]
 pub struct RecoveryRow {
     /// Provider as logged.
@@ -15,45 +15,45 @@ pub struct RecoveryRow {
     pub model: Option<String>,
     /// Failure class of the first attempt.
     pub class: &'static str,
-    /// First attempts that failed so, of all first attempts at the service.
+    /// First attempts that failed with this class, of all first attempts to the service.
     pub first_attempts: Share,
-    /// Calls that sent again, of those.
+    /// Calls that were retried, of all calls with such a first attempt.
     pub retried: Share,
-    /// Calls of which a retry succeeded, of those that sent again.
+    /// Calls with a successful retry, of the calls that were retried.
     pub recovered: Share,
     /// Retries that succeeded, of all retries: p.
     pub one_retry: Share,
-    /// First attempts at the service that failed with any class, of all: what a retry would fail with, were it a
-    /// new throw.
+    /// First attempts to the service that failed with any class, of all: the failure rate of retries if each were
+    /// independent of the failure before it.
     pub failing_first: Share,
-    /// Retries that failed, of all: what a retry does fail with.
+    /// Retries that failed, of all: the actual failure rate of retries.
     pub failing_again: Share,
-    /// Retry by retry.
+    /// One entry per retry number.
     pub steps: Vec<RecoveryStep>,
-    /// Retries made for each call that recovered.
+    /// Retries made per call that recovered.
     pub sends_per_recovery: Option<f64>,
-    /// Seconds from the first failure to the end of the last retry, of all calls that sent again, for each call
+    /// Seconds from the first failure to the end of the last retry, summed over all calls that were retried, per call
     /// that recovered.
     pub seconds_per_recovery: Option<f64>,
 }
 
-/// The retry of one number.
+/// Retries of one number.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct RecoveryStep {
-    /// Its number, from 1: attempt number less one.
+    /// Number of the retry, from 1: attempt number less one.
     pub retry: usize,
     /// Retries of this number that succeeded, of those made.
     pub succeeded: Share,
-    /// Share of calls that recover within so many retries, by what was observed at each number of them; calls that
-    /// stopped earlier are taken to fare like those that went on.
+    /// Share of calls that recover within this many retries, from the success observed at each retry number. Calls that
+    /// stopped earlier are assumed to fare like those that went on.
     pub observed: f64,
-    /// The same by 1-(1-p)^k: were every retry a new throw with the same probability.
+    /// The same share as 1-(1-p)^k, if every retry were independent with the same probability.
     pub predicted: f64,
-    /// Attempts a call is expected to make with so many retries at most, by the same probability.
+    /// Expected attempts of a call with at most this many retries, with the same probability.
     pub expected_attempts: f64,
 }
 
-/// Every service and class with a first attempt that failed, those with most such attempts first.
+/// Returns every service and class with a failed first attempt, sorted by their number, most first.
 pub(super) fn recovery(fleet: &Fleet<'_>) -> Vec<RecoveryRow> {
     let mut rows: Vec<RecoveryRow> = fleet
         .sorted_recoveries()

@@ -1,12 +1,12 @@
-//! The part of a report that is shown.
+//! Selection of the part of a report that is shown.
 
 use super::Report;
 use crate::model::Severity;
 use std::collections::BTreeSet;
 
 impl Report {
-    /// Leaves out the problems below `least`, their findings and the advice about them, and counts them in
-    /// [`Report::problems_hidden`]. The verdict and the totals stay: what is not shown is there all the same.
+    /// Removes problems below `least`, their findings and the advice about them, and counts the problems in
+    /// [`Report::problems_hidden`]. Verdict and totals are unchanged: what is hidden still happened.
     pub fn show_from(&mut self, least: Severity) {
         let all = self.problems.len();
         self.problems.retain(|problem| problem.severity >= least);

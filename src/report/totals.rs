@@ -1,28 +1,28 @@
-//! The fleet in figures.
+//! Figures of the whole fleet.
 
 use serde::Serialize;
 
-/// The fleet in figures.
+/// Figures of the whole fleet.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Totals {
-    /// Logical requests.
+    /// Number of logical requests.
     pub calls: u64,
     /// Calls that ended in success.
     pub calls_ok: u64,
     /// Calls that ended in failure.
     pub calls_failed: u64,
-    /// Calls whose next attempt could lie beyond the data.
+    /// Calls whose next attempt may come after the end of the data.
     pub calls_open: u64,
-    /// Runs.
+    /// Number of runs.
     pub runs: u64,
-    /// Runs with a call that failed.
+    /// Runs with at least one failed call.
     pub runs_failed: u64,
-    /// Attempts.
+    /// Number of attempts.
     pub sends: u64,
-    /// The same with those that have no record, and that only a counter tells of: of an SDK, a gateway, a report.
+    /// Attempts, including those without a record that only a counter shows: of an SDK, a gateway or a report.
     pub attempts_implied: u64,
-    /// Of those, the ones that were sent to a provider: an attempt within which another layer's are logged reached it
-    /// only by those.
+    /// Attempts of `attempts_implied` that were sent to a provider. An attempt around logged attempts of another layer
+    /// reached it only through those.
     pub attempts_upstream: u64,
     /// Attempts beyond the first of each call.
     pub retries: u64,
@@ -30,13 +30,13 @@ pub struct Totals {
     pub amplification: f64,
     /// Attempts that could not have helped.
     pub wasted_sends: u64,
-    /// Seconds between attempts of one call.
+    /// Total wait between attempts of the same call, in seconds, over all calls.
     pub wait_s: f64,
-    /// Of those waits, the ones that do not include the time an attempt took.
+    /// Waits that do not include the time an attempt took, of all waits.
     pub waits_measured: Share,
     /// Runs whose calls all succeeded.
     pub green_runs: u64,
-    /// Those of them that needed more than one attempt somewhere.
+    /// Number of these runs that needed more than one attempt for some call.
     pub green_runs_with_retries: u64,
     /// Findings of severity error.
     pub errors: u64,
@@ -44,35 +44,35 @@ pub struct Totals {
     pub warnings: u64,
     /// Findings of severity info.
     pub infos: u64,
-    /// Findings that are known and accepted: counted here, and nowhere else.
+    /// Known and accepted findings, which are counted nowhere else.
     pub suppressed: u64,
-    /// Share of responses with a request id, counts first.
+    /// Responses with a request id, of all responses.
     pub with_request_id: Share,
-    /// Share of 429s with a readable server hint.
+    /// 429s with a readable hint from the server, of all 429s.
     pub hinted_429: Share,
-    /// Share of attempts with rate-limit headers.
+    /// Attempts with rate-limit headers, of all attempts.
     pub with_headroom: Share,
-    /// Calls whose attempts were brought together by their likeness alone, of those with several attempts.
+    /// Calls whose attempts were joined by similarity alone, of the calls with several attempts.
     pub joined_by_guess: Share,
-    /// Rules whose fields the log has, of all that judged it.
+    /// Rules whose fields the log has, of all rules that were applied.
     pub rules_with_evidence: Share,
-    /// Input and output tokens; `None` where the log gives none.
+    /// Input and output tokens; `None` if the log has no token counts.
     pub tokens: Option<u64>,
-    /// Input tokens read from the prompt cache or written to it; not among `tokens`.
+    /// Input tokens read from or written to the prompt cache; not included in `tokens`.
     pub cache_tokens: u64,
-    /// US dollars, from the log or by declared prices; `None` where neither tells.
+    /// US dollars, from the log or by declared prices; `None` if neither gives a cost.
     pub usd: Option<f64>,
     /// Tokens of the attempts that could not have helped.
     pub wasted_tokens: Option<u64>,
-    /// What those cost.
+    /// Cost of the attempts that could not have helped, US dollars.
     pub wasted_usd: Option<f64>,
-    /// Attempts whose tokens are known.
+    /// Attempts whose tokens are known, of all attempts.
     pub with_tokens: Share,
-    /// Attempts whose cost is known.
+    /// Attempts whose cost is known, of all attempts.
     pub with_cost: Share,
 }
 
-/// A part of a whole, with both counts.
+/// Part of a whole, as two counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Share {
     /// The part.
@@ -82,7 +82,7 @@ pub struct Share {
 }
 
 impl Share {
-    /// The share between 0 and 1; `None` of an empty whole.
+    /// Returns the share between 0 and 1; `None` if the whole is 0.
     #[must_use]
     pub fn ratio(self) -> Option<f64> {
         (self.of > 0).then(|| self.count as f64 / self.of as f64)

@@ -1,4 +1,4 @@
-//! The verdict: what happened, what is wrong, what it cost, for whoever reads no further.
+//! The verdict: a summary of outcome, problems and cost for readers who read nothing else.
 
 use super::{Problem, Share, Totals};
 use crate::model::{
@@ -6,13 +6,13 @@ use crate::model::{
     units::{capital, counted, percent_of, plural, thousands, waited},
 };
 
-/// Rules with evidence, as a share of all, below which the verdict says that little could be judged.
+/// Share of rules with evidence below which the verdict says that little could be judged.
 const LITTLE: f64 = 0.5;
-/// Missing fields named in it.
+/// Maximum number of missing fields named in the verdict.
 const FIELDS: usize = 4;
 
-/// A sentence for each: how the calls ended, how much of that is a guess, what is wrong, what it cost, how little could
-/// be judged.
+/// Builds the verdict, with a sentence each for the outcome of the calls, how much of that is a guess, the problems,
+/// the cost, and how little could be judged.
 pub(super) fn sentences(totals: &Totals, problems: &[Problem], missing: &[&str]) -> String {
     let cost = cost(totals);
     let guess = guess(totals);
@@ -21,11 +21,11 @@ pub(super) fn sentences(totals: &Totals, problems: &[Problem], missing: &[&str])
     all.into_iter().flatten().map(|sentence| format!("{}.", capital(&sentence))).collect::<Vec<_>>().join(" ")
 }
 
-/// Calls that failed, runs that failed, calls that are open.
+/// Failed calls, open calls and failed runs.
 fn ended(totals: &Totals) -> String {
     let calls = counted(totals.calls, "call");
     if totals.calls_failed + totals.calls_open == 0 {
-        // Where calls are a guess, a failed one may have been joined to the next.
+        // If calls were joined by guess, a failed one may have been joined to the next.
         let is_known = totals.joined_by_guess.count == 0;
         let which = if totals.calls == 1 { "the call".to_owned() } else { format!("all {calls}") };
         let succeeded = match (is_known, totals.calls) {
@@ -52,7 +52,7 @@ fn ended(totals: &Totals) -> String {
     parts.join("; ")
 }
 
-/// That calls are what likeness makes of them.
+/// Says how many calls were joined by guess.
 fn guess(totals: &Totals) -> Option<String> {
     let joined = totals.joined_by_guess;
     let hidden = if totals.calls_ok > 0 { ": failed calls may hide among them" } else { "" };
@@ -67,7 +67,7 @@ fn guess(totals: &Totals) -> Option<String> {
     })
 }
 
-/// Problems by severity, and how often they were found.
+/// Number of problems by severity, and of their findings.
 fn found(totals: &Totals, problems: &[Problem]) -> String {
     let of = |severity: Severity| problems.iter().filter(|problem| problem.severity == severity).count() as u64;
     let kinds: Vec<String> = [(Severity::Error, "error"), (Severity::Warning, "warning")]
@@ -94,7 +94,7 @@ fn cost(totals: &Totals) -> Option<String> {
         ));
     }
     if totals.wait_s >= 1.0 {
-        // Some waits include the time an attempt took.
+        // Unmeasured waits include the time an attempt took.
         let is_measured = totals.waits_measured.count == totals.waits_measured.of;
         parts.push(format!("{} of waiting between attempts", waited(totals.wait_s, is_measured)));
     }
@@ -109,7 +109,7 @@ fn cost(totals: &Totals) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// That a verdict without findings may come from a log without the fields.
+/// Says that few rules had evidence, in which case the lack of findings means little.
 fn little(rules: Share, missing: &[&str]) -> Option<String> {
     rules.ratio().filter(|ratio| *ratio < LITTLE)?;
     let (named, more) = missing.split_at(missing.len().min(FIELDS));

@@ -1,4 +1,4 @@
-//! Who sent what: attempts, failures and findings by each name the log gives.
+//! Attempts, failures and findings by each name in the log: client, model, provider and so on.
 
 use crate::measure::{Fleet, SenderTally};
 use crate::model::{AttemptTable, Dimension, Symbol};
@@ -7,38 +7,38 @@ use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-/// Names kept of one dimension; the others are counted.
+/// Maximum number of names kept per dimension; only the number of others is reported.
 const KEPT: usize = 100;
 
-/// What the attempts of one name came to. Each column adds up to the same total in every dimension.
+/// Attempts with the same name in one dimension. Each column has the same total in every dimension.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WhoRow {
-    /// Whose name it is.
+    /// Dimension that the name belongs to.
     pub by: Dimension,
     /// The name; `None` for attempts without one.
     pub name: Option<String>,
-    /// Of a client, its version.
+    /// Version, if the name is that of a client.
     pub version: Option<String>,
-    /// Calls whose first attempt it sent.
+    /// Calls whose first attempt has this name.
     pub calls: u64,
-    /// Of them, calls that failed.
+    /// Number of these calls that failed.
     pub calls_failed: u64,
-    /// Attempts.
+    /// Number of attempts.
     pub attempts: u64,
     /// Attempts beyond the first of their call.
     pub retries: u64,
-    /// Attempts that could not have helped, as far as they are known one by one.
+    /// Attempts that could not have helped, as far as they can be identified one by one.
     pub wasted_sends: u64,
-    /// Findings whose evidence begins with an attempt of it, by severity: errors, warnings, infos.
+    /// Findings whose first attempt has this name, by severity: errors, warnings, infos.
     pub findings: [u64; 3],
-    /// Input and output tokens; `None` where the log gives none.
+    /// Input and output tokens; `None` if the log has no token counts.
     pub tokens: Option<u64>,
-    /// US dollars, from the log or by declared prices; `None` where neither tells.
+    /// US dollars, from the log or by declared prices; `None` if neither gives a cost.
     pub usd: Option<f64>,
 }
 
 impl WhoRow {
-    /// Name and version.
+    /// Returns name and version.
     #[must_use]
     pub fn label(&self) -> Option<String> {
         let name = self.name.as_deref()?;
@@ -46,7 +46,7 @@ impl WhoRow {
     }
 }
 
-/// The rows of every dimension that the log gives a name of, the most troubled first; and how many are left out.
+/// Returns the rows of every dimension with a name in the log, most problems first, and the number of rows left out.
 pub(super) fn who(fleet: &Fleet<'_>) -> (Vec<WhoRow>, u64) {
     let (mut rows, mut omitted) = (Vec::new(), 0);
     for by in Dimension::ALL.into_iter().filter(|by| *by != Dimension::Run) {
@@ -66,7 +66,7 @@ pub(super) fn who(fleet: &Fleet<'_>) -> (Vec<WhoRow>, u64) {
     (rows, omitted)
 }
 
-/// The most troubled first; by name where equal.
+/// Sort key: most problems first, equal rows by name.
 fn rank(row: &WhoRow) -> impl Ord + use<> {
     let [errors, warnings, _] = row.findings;
     let trouble = (errors, row.calls_failed, warnings, row.wasted_sends, row.retries, row.attempts);

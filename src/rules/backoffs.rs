@@ -1,11 +1,11 @@
-//! What the rules about schedules of waits say alike.
+//! Helpers of the rules about the schedules of retry loops.
 
 use super::Hit;
 use crate::measure::{Fleet, LoopKey, LoopTally, Step};
 use crate::model::{Scope, Symbol};
 use crate::rules::shared::cut;
 
-/// A loop in words: what a person would look for in the code.
+/// Describes a loop by the name to look for in the code.
 pub(super) fn label(fleet: &Fleet<'_>, key: LoopKey) -> String {
     let [provider, client, layer] = key.names(fleet.table).map(|name| cut(name, 40));
     let named = [client, layer, provider].into_iter().find(|name| !name.is_empty());
@@ -17,12 +17,12 @@ pub(super) fn label(fleet: &Fleet<'_>, key: LoopKey) -> String {
     }
 }
 
-/// What `judge` finds in each retry loop, in the order of their names.
+/// Applies `judge` to each retry loop, sorted by name.
 pub(super) fn each(fleet: &Fleet<'_>, judge: impl Fn(LoopKey, &LoopTally) -> Option<Hit>) -> Vec<Hit> {
     fleet.backoffs.sorted(fleet.table).into_iter().filter_map(|(key, tally)| judge(key, tally)).collect()
 }
 
-/// A finding about a loop, on the earliest retries of some of its steps.
+/// Creates a finding about a loop; its evidence is the earliest retries of `steps`.
 pub(super) fn hit<'s>(key: LoopKey, message: String, steps: impl Iterator<Item = &'s Step>) -> Hit {
     let mut hit = Hit::new(message);
     hit.rows.extend(steps.flat_map(Step::rows));
@@ -31,7 +31,7 @@ pub(super) fn hit<'s>(key: LoopKey, message: String, steps: impl Iterator<Item =
     hit
 }
 
-/// "first", "second", ...; the last step stands for all later ones.
+/// Returns "first", "second" and so on; the last step covers all later ones.
 pub(super) fn ordinal(step: u8) -> String {
     const NAMES: [&str; 6] = ["first", "second", "third", "fourth", "fifth", "sixth"];
     match NAMES.get(usize::from(step).wrapping_sub(1)) {
@@ -40,7 +40,7 @@ pub(super) fn ordinal(step: u8) -> String {
     }
 }
 
-/// To a tenth: what stretches of 66 ms are good for.
+/// Rounds to a tenth of a second, as the buckets of 66 ms allow no more precision.
 pub(super) fn tenths(s: f64) -> f64 {
     (s * 10.0).round() / 10.0
 }

@@ -1,8 +1,8 @@
-//! Every rule, by code. Adding one is a file, a `mod` line and an entry here.
+//! The list of rules. A new rule needs a file, a `mod` line and an entry here.
 
 use super::*;
 
-/// The catalogue, in the order of the codes.
+/// All rules, sorted by code.
 pub static CATALOGUE: &[Rule] = &[
     rl101_spend_cap_retried::RULE,
     rl102_run_continued_past_spend_cap::RULE,
@@ -80,7 +80,7 @@ pub static CATALOGUE: &[Rule] = &[
     rl808_error_logged_as_success::RULE,
 ];
 
-/// The rule with this code, whatever its case.
+/// Returns the rule with this code, ignoring case.
 #[must_use]
 pub fn find(code: &str) -> Option<&'static Rule> {
     CATALOGUE.iter().find(|rule| rule.code.eq_ignore_ascii_case(code))

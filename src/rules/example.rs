@@ -1,19 +1,19 @@
-//! An example of a rule: a log, and before it, above a line of `---`, the configuration it is judged by.
+//! Examples of rules: a log, optionally preceded by a configuration and a line of `---`.
 
-/// Between configuration and log.
+/// Separator between configuration and log.
 const BORDER: &str = "\n---\n";
 
-/// One example, in its two parts.
+/// One example, split into its two parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Example<'e> {
-    /// A `retrylens.toml`; empty where the defaults hold.
+    /// A `retrylens.toml`; empty for the defaults.
     pub config: &'e str,
-    /// Native JSONL.
+    /// Log in native JSONL.
     pub log: &'e str,
 }
 
 impl<'e> Example<'e> {
-    /// Takes an example apart.
+    /// Splits the text of an example.
     #[must_use]
     pub fn of(text: &'e str) -> Example<'e> {
         let (config, log) = text.split_once(BORDER).unwrap_or(("", text));

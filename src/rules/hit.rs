@@ -1,4 +1,4 @@
-//! A rule's raw verdict: figures and row numbers, not yet a finding anyone reads.
+//! Result of a rule: figures and row numbers, not yet a finding for users.
 
 use crate::calls::Call;
 use crate::classify::Class;
@@ -6,47 +6,48 @@ use crate::model::{Confidence, Evidence, Remedy, Scope, Severity, Symbol, Time};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
-/// What a rule found.
+/// Result of a rule for its subject.
 #[derive(Clone, Debug)]
 pub struct Hit {
-    /// What happened, with its figures.
+    /// What happened, with figures.
     pub message: String,
-    /// Other than the rule's own.
+    /// Severity that overrides that of the rule.
     pub severity: Option<Severity>,
     /// How complete the evidence is.
     pub confidence: Confidence,
-    /// The failure class it is about.
+    /// Failure class it is about.
     pub class: Option<Class>,
-    /// Rows of the table it rests on.
+    /// Rows of the table that are the evidence.
     pub rows: SmallVec<[u32; 8]>,
-    /// Those of them that could not have helped, each counted once over all rules.
+    /// Rows that could not have helped; over all rules, each is counted once.
     pub wasted: SmallVec<[u32; 8]>,
-    /// Those in excess of what one sound retry loop makes. They may have helped, and none of them is wasted as well.
+    /// Rows in excess of what one sound retry loop makes. They may have helped; no row is counted as both excess and
+    /// wasted.
     pub excess: SmallVec<[u32; 8]>,
-    /// The same beyond the rows, for rules that see only counts.
+    /// Excess attempts not among the rows, for rules that see only counts.
     pub excess_more: u64,
-    /// Wasted attempts beyond the rows, for rules that see only counts.
+    /// Wasted attempts not among the rows, for rules that see only counts.
     pub wasted_more: u64,
-    /// Further ones that it cost, and that other rules count, too.
+    /// Further wasted attempts, which other rules count as well.
     pub shared_waste: u64,
-    /// Seconds waited for nothing.
+    /// Useless waiting in seconds.
     pub wait_s: f64,
-    /// The figures it compared.
+    /// Figures that the rule compared.
     pub evidence: Vec<(&'static str, Evidence)>,
-    /// A fix that fits better than the rule's own.
+    /// Fix that is more specific than that of the rule.
     pub fix: Option<Cow<'static, str>>,
-    /// A step other than the rule's own.
+    /// Kind of step that overrides that of the rule.
     pub remedy: Option<Remedy>,
-    /// Until when nothing can help.
+    /// Time before which nothing can help.
     pub until: Option<Time>,
-    /// The run, for run rules.
+    /// Run it is about, for run rules.
     pub run: Option<Symbol>,
-    /// The rate-limit scope, for fleet rules.
+    /// Rate-limit scope it is about, for fleet rules.
     pub scope: Option<Scope>,
 }
 
 impl Hit {
-    /// A verdict with nothing but its words.
+    /// Creates a result that has only a message.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Hit {
         Hit {
@@ -70,52 +71,52 @@ impl Hit {
         }
     }
 
-    /// Adds a figure.
+    /// Adds a figure to the evidence.
     #[must_use]
     pub fn figure(mut self, name: &'static str, value: Evidence) -> Hit {
         self.evidence.push((name, value));
         self
     }
 
-    /// Adds a count.
+    /// Adds a count to the evidence.
     #[must_use]
     pub fn count(self, name: &'static str, value: u64) -> Hit {
         self.figure(name, Evidence::Count(value))
     }
 
-    /// Adds a number.
+    /// Adds a number to the evidence.
     #[must_use]
     pub fn number(self, name: &'static str, value: f64) -> Hit {
         self.figure(name, Evidence::Number(value))
     }
 
-    /// Adds a word of ours.
+    /// Adds a constant word to the evidence.
     #[must_use]
     pub fn word(self, name: &'static str, value: &'static str) -> Hit {
         self.figure(name, Evidence::Word(value))
     }
 
-    /// Adds a word of the log, or a text with such in it.
+    /// Adds text of the log, or text that contains some, to the evidence.
     #[must_use]
     pub fn text(self, name: &'static str, value: impl Into<String>) -> Hit {
         self.figure(name, Evidence::Text(value.into()))
     }
 
-    /// Rests it on every attempt of `call`.
+    /// Adds every attempt of `call` to the evidence.
     #[must_use]
     pub fn on_call(mut self, call: &Call<'_>) -> Hit {
         self.rows.extend_from_slice(call.rows());
         self
     }
 
-    /// Rests it on the attempt of `call` at `position`.
+    /// Adds the attempt of `call` at `position` to the evidence.
     #[must_use]
     pub fn on(mut self, call: &Call<'_>, position: usize) -> Hit {
         self.rows.push(call.rows()[position]);
         self
     }
 
-    /// Counts the attempts of `call` after `position` as attempts that could not have helped, and their waits.
+    /// Counts the attempts of `call` after `position` as wasted, and the waits before them.
     #[must_use]
     pub fn wasted_after(mut self, call: &Call<'_>, position: usize) -> Hit {
         self.wasted.extend_from_slice(&call.rows()[position + 1..]);
@@ -123,14 +124,14 @@ impl Hit {
         self
     }
 
-    /// Counts those of the attempts of `call` at `positions` that failed as in excess.
+    /// Counts the failed ones of the attempts of `call` at `positions` as excess.
     #[must_use]
     pub fn in_excess(mut self, call: &Call<'_>, positions: impl Iterator<Item = usize>) -> Hit {
         self.excess.extend(positions.filter(|&p| call.at(p).failed()).map(|p| call.rows()[p]));
         self
     }
 
-    /// Counts as in excess, which may have helped, what was counted as of no use: the failure may heal, or is not known.
+    /// Counts the wasted attempts as excess instead, because the failure may be transient or is unknown.
     #[must_use]
     pub fn may_have_helped(mut self) -> Hit {
         self.excess.extend(self.wasted.drain(..));
@@ -138,7 +139,7 @@ impl Hit {
         self
     }
 
-    /// Names the failure class.
+    /// Sets the failure class.
     #[must_use]
     pub fn about(mut self, class: Option<Class>) -> Hit {
         self.class = class;

@@ -1,4 +1,4 @@
-//! What the rules about moments look for, gathered: a log is judged by it while it is read.
+//! Settings of the rules that need single moments, collected because they must be known while a log is read.
 
 use super::Settings;
 use super::{
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::measure::{CallTerms, Terms};
 
-/// By what moments are judged.
+/// Returns the thresholds by which moments are judged.
 pub(crate) fn terms(settings: &Settings) -> Terms {
     Terms {
         fanout: rl506_fan_out_burst::terms(settings),
@@ -20,7 +20,7 @@ pub(crate) fn terms(settings: &Settings) -> Terms {
     }
 }
 
-/// By what single calls are counted.
+/// Returns the thresholds by which single calls are counted.
 pub(crate) fn call_terms(settings: &Settings) -> CallTerms {
     let (tolerance_share, tolerance_us) = rl301::tolerance(settings);
     CallTerms {
@@ -32,7 +32,7 @@ pub(crate) fn call_terms(settings: &Settings) -> CallTerms {
     }
 }
 
-/// Whether a pool is declared, so that calls under way are to be counted.
+/// Whether a pool is declared, so that concurrent calls have to be counted.
 pub(crate) fn declares_pool(settings: &Settings) -> bool {
     rl508_pool_too_small::wants_a_count(settings)
 }

@@ -1,7 +1,7 @@
-//! The catalogue: one file per rule, each with its metadata, its check and its examples.
+//! The catalogue: one file per rule, with its metadata, its check and its examples.
 //!
-//! A call rule sees one settled call; a run or fleet rule sees the mergeable summaries of [`crate::measure`].
-//! Rules know nothing of how they are shown.
+//! A call rule sees one settled call; a run or fleet rule sees the mergeable summaries of [`crate::measure`]. Rules do
+//! not depend on how findings are shown.
 
 mod backoffs;
 mod catalogue;

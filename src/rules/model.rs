@@ -1,4 +1,4 @@
-//! What a rule is made of.
+//! Types that make up a rule.
 
 use super::Hit;
 use crate::calls::Call;
@@ -7,7 +7,7 @@ use crate::model::{Policies, Policy, Remedy, Severity};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What a finding of a rule is about.
+/// Subject of a rule's findings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
@@ -21,13 +21,13 @@ pub enum Scope {
     Fleet,
 }
 
-/// A field without which a rule has no evidence, for the coverage table.
+/// Field without which a rule has no evidence, as reported in the coverage table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Field {
-    /// `ts`, or another time; a log without times says only what came before what.
+    /// `ts` or another time; a log without times shows only the order of records.
     Time,
-    /// A way to tell the attempts of a call: `call_id`, `attempt`, or `sdk_retry_count`.
+    /// A way to identify the attempts of a call: `call_id`, `attempt`, or `sdk_retry_count`.
     CallIdentity,
     /// `retry_after` on 429s.
     RetryAfter,
@@ -45,13 +45,13 @@ pub enum Field {
     RequestId,
     /// `outcome` as the logger saw it.
     Outcome,
-    /// `stop_reason`, or another word on whether the answer is complete.
+    /// `stop_reason`, or another value that shows whether the answer is complete.
     StopReason,
     /// `max_chunk_gap_ms`.
     ChunkGap,
-    /// `call_id`, where neither counters nor likeness can stand in for it.
+    /// `call_id`, if neither counters nor similarity can replace it.
     CallId,
-    /// `attempt`, or anything else that says that a request repeats another.
+    /// `attempt`, or anything else that shows that a request repeats another.
     Repeats,
     /// `side_effect`.
     SideEffect,
@@ -65,33 +65,33 @@ pub enum Field {
     Tool,
     /// `max_tokens` on timeouts.
     MaxTokens,
-    /// `ttft_ms`, or a way to tell how long an output token took.
+    /// `ttft_ms`, or other values from which the time per output token follows.
     FirstToken,
     /// `org`, `workspace` or `api_key_id`.
     Account,
-    /// `provider`, or a client that tells it.
+    /// `provider`, or a client that implies it.
     Provider,
     /// `model`.
     Model,
-    /// The counter of whatever sends again beneath the client: `x-envoy-attempt-count`,
-    /// `x-litellm-attempted-retries`, `http.request.resend_count`.
+    /// Retry counter of whatever resends beneath the client: `x-envoy-attempt-count`, `x-litellm-attempted-retries`,
+    /// `http.request.resend_count`.
     SendsBeneath,
     /// `error_code` or `error_message` on failures.
     ErrorText,
     /// `error_type` on failures.
     ErrorType,
-    /// `org`, where accounts are only known by their keys.
+    /// `org`, if accounts are known only by their keys.
     Organisation,
-    /// `layer`, where several retry.
+    /// `layer`, if several layers retry.
     Layer,
     /// `timeout_s`.
     Timeout,
-    /// `request_id`, or a call and a place in it: what tells a repeated record from another attempt.
+    /// `request_id`, or a call and a position in it, by which to tell a repeated record from another attempt.
     Identity,
 }
 
 impl Field {
-    /// The field as a log spells it.
+    /// Returns the name of the field in a log.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -130,116 +130,116 @@ impl Field {
     }
 }
 
-/// A threshold of a rule, with a name, so that it can be changed.
+/// A configurable threshold of a rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setting {
-    /// Key under `[rules.RLxxx]`.
+    /// Key under `[rules.RLxxx]` in the configuration.
     pub name: &'static str,
-    /// Value unless changed.
+    /// Default value.
     pub default: f64,
-    /// Unit, `""` for plain counts.
+    /// Unit; `""` for plain counts.
     pub unit: &'static str,
-    /// What it decides.
+    /// What the threshold decides.
     pub meaning: &'static str,
 }
 
-/// How a rule judges.
+/// Check of a rule.
 #[derive(Clone, Copy, Debug)]
 pub enum Check {
-    /// One settled call at a time, at most one finding each.
+    /// Judges one settled call at a time, with at most one finding each.
     Call(fn(&Call<'_>, &Settings) -> Option<Hit>),
-    /// The same, for rules that may lack evidence: the error names the field that would have told.
+    /// Like [`Check::Call`], for rules that may lack evidence: the error is the missing field.
     CallIfTold(fn(&Call<'_>, &Settings) -> Result<Option<Hit>, Field>),
-    /// As [`Check::Call`]. When all calls are judged, the second function tells each finding of a service what
-    /// share of its calls such findings are about; it gets their number.
+    /// Like [`Check::Call`]. Once all calls are judged, the second function adds to each finding which share of the
+    /// calls of its service have such a finding; it gets the number of those findings.
     CallOfAll(fn(&Call<'_>, &Settings) -> Option<Hit>, fn(&Fleet<'_>, Service, u64, &mut Hit)),
-    /// As [`Check::Call`], and what only shows beside other calls by the second function.
+    /// Like [`Check::Call`], with a second function for findings that only several calls together show.
     CallAndFleet(fn(&Call<'_>, &Settings) -> Option<Hit>, fn(&Fleet<'_>, &Settings) -> Vec<Hit>),
-    /// The merged summaries of everything.
+    /// Judges the merged summaries.
     Fleet(fn(&Fleet<'_>, &Settings) -> Vec<Hit>),
-    /// As [`Check::Fleet`], for rules that may lack evidence: where the first function finds nothing, the second
-    /// names the field that would have told, and the number of calls it is missing on.
+    /// Like [`Check::Fleet`], for rules that may lack evidence: if the first function finds nothing, the second returns
+    /// the missing field and the number of calls that lack it.
     FleetIfTold(fn(&Fleet<'_>, &Settings) -> Vec<Hit>, fn(&Fleet<'_>, &Settings) -> Option<(Field, u64)>),
 }
 
-/// One entry of the catalogue.
+/// A rule, as listed in the catalogue.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
     /// `RL` and three digits.
     pub code: &'static str,
-    /// A few words, hyphenated.
+    /// Name of a few words, hyphenated.
     pub name: &'static str,
-    /// Unless a finding says otherwise.
+    /// Severity of its findings, unless a finding overrides it.
     pub severity: Severity,
-    /// What a finding is about.
+    /// Subject of its findings.
     pub scope: Scope,
-    /// One sentence: what it means when this fires.
+    /// One sentence that says what a finding means.
     pub summary: &'static str,
     /// Why that matters.
     pub why: &'static str,
     /// What to change.
     pub fix: &'static str,
-    /// What kind of step the fix is.
+    /// Kind of step that the fix is.
     pub remedy: Remedy,
-    /// Where the knowledge comes from.
+    /// Source of the facts that the rule relies on.
     pub source: &'static str,
-    /// Fields without which it cannot judge.
+    /// Fields without which the rule cannot judge.
     pub needs: &'static [Field],
-    /// Thresholds.
+    /// Its thresholds.
     pub settings: &'static [Setting],
-    /// What keeps the check silent beside the thresholds, and what it tolerates; lists of sentences.
+    /// Conditions, besides the thresholds, under which the check finds nothing, and its tolerances; lists of sentences.
     pub exceptions: &'static [&'static [&'static str]],
-    /// The judgement.
+    /// The check.
     pub check: Check,
-    /// Logs, as native JSONL, in which it fires; see [`super::Example`].
+    /// Logs in native JSONL in which the rule has a finding; see [`super::Example`].
     pub firing: &'static [&'static str],
-    /// Logs that look alike and in which it must not.
+    /// Similar logs in which it must not have one.
     pub near_misses: &'static [&'static str],
 }
 
 impl Rule {
-    /// Its exceptions and tolerances, a sentence each.
+    /// Returns the exceptions and tolerances, one sentence each.
     pub fn exceptions(&self) -> impl Iterator<Item = &'static str> {
         self.exceptions.iter().flat_map(|list| list.iter().copied())
     }
 
-    /// Whether `prefix` is its code or the beginning of it, whatever its case.
+    /// Whether `prefix` is the code of the rule or the beginning of it, ignoring case.
     #[must_use]
     pub fn begins_with(&self, prefix: &str) -> bool {
         !prefix.is_empty() && self.code.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
     }
 
-    /// Whether `word` is its name, or its code or the beginning of it.
+    /// Whether `word` is the name of the rule, or its code or the beginning of that, ignoring case.
     #[must_use]
     pub fn is_meant_by(&self, word: &str) -> bool {
         self.begins_with(word) || self.name.eq_ignore_ascii_case(word)
     }
 }
 
-/// What rules may read besides their subject: the thresholds in force, and what the user declares.
+/// Inputs of rules besides their subject: configured thresholds and declared policies.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// Declared policies; empty where nothing is declared.
+    /// Declared policies; empty if none are declared.
     pub policies: Policies,
     overrides: BTreeMap<(&'static str, &'static str), f64>,
 }
 
 impl Settings {
-    /// The defaults, but for some thresholds: rule code, name, value.
+    /// Creates settings with the defaults, except for the thresholds given as rule code, name and value.
     #[must_use]
     pub fn with(changed: impl IntoIterator<Item = (&'static str, &'static str, f64)>) -> Settings {
         let overrides = changed.into_iter().map(|(code, name, value)| ((code, name), value)).collect();
         Settings { overrides, policies: Policies::default() }
     }
 
-    /// The same, with these policies declared.
+    /// Returns the settings with the given declared policies.
     #[must_use]
     pub fn declaring(mut self, policies: Policies) -> Settings {
         self.policies = policies;
         self
     }
 
-    /// What is declared of the attempt of `call` at `position`.
+    /// Returns the declared policy for the attempt of `call` at `position`.
     #[must_use]
     pub fn policy(&self, call: &Call<'_>, position: usize) -> Option<&Policy> {
         if self.policies.is_empty() {
@@ -249,14 +249,14 @@ impl Settings {
         self.policies.find(names.text(call.first().run), names.text(origin.model), names.text(origin.provider))
     }
 
-    /// What is declared of the layer that sent the attempt of `call` at `position`.
+    /// Returns the declared policy for the layer that sent the attempt of `call` at `position`.
     #[must_use]
     pub fn layer_policy(&self, call: &Call<'_>, position: usize) -> Option<&Policy> {
         let layer = call.origin(position).layer;
         self.policy(call, position).filter(|policy| policy.is_of(call.table().names.get(layer)))
     }
 
-    /// The value of a threshold of the rule `code`.
+    /// Returns the value of a threshold of the rule `code`.
     #[must_use]
     pub fn get(&self, code: &'static str, setting: &Setting) -> f64 {
         if self.overrides.is_empty() {

@@ -1,4 +1,4 @@
-//! Attempts that repeat a request which the server had refused for good.
+//! Attempts that repeat a request which the server refused for good.
 
 use super::{Field, Hit, shared};
 use crate::calls::{Call, Wait, shows_retry};
@@ -6,11 +6,11 @@ use crate::classify::Class;
 use crate::model::{Confidence, Evidence, Flags, Severity, Symbol, Time};
 use smallvec::SmallVec;
 
-/// Refusals that later attempts are compared with: the last of each origin and body. A call that goes through more
-/// keys than that comes back to none of them soon.
+/// Maximum number of refusals that later attempts are compared with: the last of each origin and body. A call that
+/// rotates through more keys than that does not soon return to one of them.
 const MOST_KEPT: usize = 16;
 
-/// What keeps every rule silent that looks for such attempts.
+/// Exceptions of every rule that looks for such attempts.
 pub(super) const EXCEPTIONS: [&str; 4] = [
     "A retry that the server invited with x-should-retry: true is not blamed, except where money or a usage window \
      is spent.",
@@ -20,25 +20,25 @@ pub(super) const EXCEPTIONS: [&str; 4] = [
      of the retries does, none of them counts as needless.",
 ];
 
-/// What of a logged decision to send again rules judge that use [`decided`].
+/// Exceptions of the rules that use [`decided`], about logged decisions to retry.
 pub(super) const DECISIONS: [&str; 1] = [
     "A decision to send again that the log holds, without that attempt, is a warning: none where the attempts declared are \
      used up, or where the client may wait for access to reopen within a day.",
 ];
 
-/// The attempts of a call that repeated what had been refused for good.
+/// Attempts of a call that repeated what had been refused for good.
 pub(super) struct Retried<'c, 'a> {
     call: &'c Call<'a>,
     /// Position of the first refusal that was repeated.
     pub(super) first: usize,
-    /// Positions of the repeats, in order; none where the client decided on one that the log does not have.
+    /// Positions of the repeats, in order; empty if the client decided on a retry that the log does not have.
     pub(super) again: SmallVec<[usize; 8]>,
-    /// The call succeeded after the last of them, or with it.
+    /// Whether the call succeeded with or after the last repeat.
     pub(super) recovered: bool,
 }
 
-/// The attempts that sent again what the server had refused: `wanted` accepts the position of a refusal, `repeats`
-/// gets one and the position of a later attempt. After a success the call begins anew.
+/// Finds the attempts that repeated what the server had refused. `wanted` accepts the position of a refusal; `repeats`
+/// gets one and the position of a later attempt. A success discards the refusals before it.
 pub(super) fn retried<'c, 'a>(
     call: &'c Call<'a>,
     wanted: impl Fn(usize) -> bool,
@@ -64,8 +64,8 @@ pub(super) fn retried<'c, 'a>(
     Some(Retried { call, first: first?, again, recovered: answered.is_some_and(|position| position >= last) })
 }
 
-/// The refusal that a call ends with in the log although the client decided to send again: `wanted` accepts its
-/// position. That the request is sent again is then known, and not what became of it.
+/// Finds a call that ends in the log with a refusal accepted by `wanted`, although the client decided to retry. The log
+/// then shows that there is a retry, but not its outcome.
 pub(super) fn decided<'c, 'a>(call: &'c Call<'a>, wanted: impl Fn(usize) -> bool) -> Option<Retried<'c, 'a>> {
     let (last, attempt) = (call.len() - 1, call.last());
     let is_spent = attempt.max_attempts > 0 && attempt.number >= attempt.max_attempts;
@@ -74,7 +74,7 @@ pub(super) fn decided<'c, 'a>(call: &'c Call<'a>, wanted: impl Fn(usize) -> bool
     (is_told && is_early && !is_spent).then(|| Retried { call, first: last, again: SmallVec::new(), recovered: false })
 }
 
-/// What was found of retries, or else of a decision on one.
+/// Returns `found`, or if there are no retries, a decision to retry.
 pub(super) fn or_decided<'c, 'a>(
     found: Result<Option<Retried<'c, 'a>>, Field>,
     call: &'c Call<'a>,
@@ -86,11 +86,12 @@ pub(super) fn or_decided<'c, 'a>(
     }
 }
 
-/// Agents sleep until a window of hours resets; no client holds a call for longer than this, µs.
+/// Longest wait before a retry for which no plan is logged, µs: agents sleep until a window of hours resets, and no
+/// client holds a call for longer than a day.
 const LONGEST_SLEEP_US: i64 = 86_400_000_000;
 
-/// Whether the wait behind the attempt at `position` may last until what refused it is due to end: as the client says,
-/// or, where it does not, as clients do.
+/// Whether the wait after the attempt at `position` may last until access reopens: the wait planned by the client or,
+/// if none is logged, up to [`LONGEST_SLEEP_US`].
 fn may_await_reopening(call: &Call<'_>, position: usize) -> bool {
     let Some(detail) = call.detail(position) else { return false };
     let longest = detail.planned_us.unwrap_or(LONGEST_SLEEP_US);
@@ -106,28 +107,29 @@ fn keep(call: &Call<'_>, refusals: &mut SmallVec<[usize; 4]>, position: usize) {
     refusals.push(position);
 }
 
-/// The server's own word overrides what its error means, except for money and windows.
+/// Whether the server asked for a retry, which overrides the meaning of its error, except for spent money and usage
+/// windows.
 fn invited(call: &Call<'_>, position: usize) -> bool {
     let attempt = call.at(position);
     attempt.should_retry() == Some(true) && !attempt.terminal()
 }
 
-/// Whether the attempt at `later` left before what had refused the one at `refusal` was due to end, and is shown to
-/// be of the same call.
+/// Whether the attempt at `later` was sent before access reopened after the refusal at `refusal`, and is known to
+/// belong to the same call.
 fn is_shown(call: &Call<'_>, refusal: usize, later: usize) -> bool {
     let reopens = call.detail(refusal).and_then(|detail| detail.reopens);
     let reopened = reopens.is_some_and(|reopens| call.at(later).sent >= reopens);
     !reopened && (shows_retry(call, later - 1) || fails_alike(call, refusal, later))
 }
 
-/// Whether two attempts failed with the same class and words.
+/// Whether two attempts failed with the same class and message.
 pub(super) fn fails_alike(call: &Call<'_>, a: usize, b: usize) -> bool {
     let words = |p| call.detail(p).map_or(Symbol::NONE, |detail| detail.message);
     call.at(a).class == call.at(b).class && words(a) == words(b)
 }
 
-/// Whether the same limit on money or quota holds for both attempts, as far as the log shows: it is the
-/// organisation's, so another key of it does not help, nor another workspace where the cap is the monthly one.
+/// Whether both attempts are subject to the same limit on money or quota, as far as the log shows. Such limits are per
+/// organisation, so another of its keys does not help, nor another workspace if the cap is the monthly one.
 pub(super) fn same_cap(call: &Call<'_>, a: usize, b: usize) -> bool {
     let (left, right) = (call.origin(a), call.origin(b));
     let differ = |x: Symbol, y: Symbol| x.is_some() && y.is_some() && x != y;
@@ -140,8 +142,8 @@ pub(super) fn same_cap(call: &Call<'_>, a: usize, b: usize) -> bool {
     (one_org && (one_workspace || whole_org)) || shared::same_account(call, a, b)
 }
 
-/// As [`retried`], for limits on money, quota and windows: `repeats` also gets whether two attempts draw on one of
-/// them. Where keys or workspaces differ and no organisation is logged, that is not known.
+/// Like [`retried`], for limits on money, quota and usage windows, where both attempts must be subject to the same
+/// limit. That is unknown if keys or workspaces differ and no organisation is logged.
 pub(super) fn retried_cap<'c, 'a>(
     call: &'c Call<'a>,
     wanted: impl Fn(usize) -> bool,
@@ -161,26 +163,26 @@ pub(super) fn retried_cap<'c, 'a>(
     }
 }
 
-/// Of a decision, after the words for it.
+/// Added to the description of a decision to retry.
 const UNSEEN: &str = " by a decision of the client (no such attempt is in the log)";
 
 impl Retried<'_, '_> {
-    /// The class of the refusal.
+    /// Returns the class of the refusal.
     pub(super) fn class(&self) -> Option<Class> {
         self.call.at(self.first).class
     }
 
-    /// When what refused it is due to end, where the log says so.
+    /// Returns when access reopens after the refusal, if the log says so.
     pub(super) fn until(&self) -> Option<Time> {
         self.call.detail(self.first).and_then(|detail| detail.reopens)
     }
 
-    /// "retried twice over 3.4 s".
+    /// Returns words such as "retried twice over 3.4 s".
     pub(super) fn retried(&self) -> String {
         if self.again.is_empty() { format!("to be retried{UNSEEN}") } else { format!("retried {}", self.times()) }
     }
 
-    /// "was sent again twice over 3.4 s".
+    /// Returns words such as "was sent again twice over 3.4 s".
     pub(super) fn was_sent_again(&self) -> String {
         if self.again.is_empty() {
             format!("is to be sent again{UNSEEN}")
@@ -189,19 +191,19 @@ impl Retried<'_, '_> {
         }
     }
 
-    /// "twice over 3.4 s".
+    /// Returns words such as "twice over 3.4 s".
     pub(super) fn times(&self) -> String {
         format!("{} over {}", shared::times(self.again.len()), self.waited(|_| true).words())
     }
 
-    /// The waits before those repeats that `counts` accepts.
+    /// Returns the total wait before those repeats that `counts` accepts.
     fn waited(&self, counts: impl Fn(usize) -> bool) -> Wait {
         let counted = self.again.iter().filter(|&&position| counts(position));
         counted.filter_map(|&position| self.call.wait_before(position)).fold(Wait::NONE, Wait::and)
     }
 
-    /// The finding. `lesson` is what a refusal of that kind teaches; it is left out where the call succeeded after
-    /// all, which is then worth an info at most: the refusal had an end, or a change of the request ended it.
+    /// Builds the result. `lesson` says what such a refusal means. It is omitted if the call succeeded after all: then
+    /// the refusal ended, or a change of the request ended it, and the severity is lowered.
     pub(super) fn hit(&self, message: &str, lesson: &str) -> Hit {
         let (call, attempt) = (self.call, self.call.at(self.first));
         let end = if self.recovered { "a later attempt of the call succeeded" } else { lesson };
@@ -215,7 +217,7 @@ impl Retried<'_, '_> {
             hit = hit.figure("reopens_at", Evidence::At(until));
             hit.until = Some(until);
         }
-        // An attempt that healed the call without a known change shows that those before it might have.
+        // A repeat that succeeded without a known change shows that those before it might have, too.
         let healed = self.again.iter().any(|&position| !call.at(position).failed());
         if !(self.recovered && healed) {
             let failed = |position: usize| call.at(position).failed();

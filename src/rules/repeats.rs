@@ -1,10 +1,10 @@
-//! Whether a failed attempt may have taken effect all the same, and whether the next one repeats it.
+//! Whether a failed attempt may have taken effect, and whether the next one repeats it.
 
 use crate::calls::{CLOCK_SLACK_US, Call, Grouping};
 use crate::classify::Class;
 use crate::model::Flags;
 
-/// Words of exceptions that say no connection came about, so nothing was sent.
+/// Parts of exception names which show that no connection was established, so nothing was sent.
 const NEVER_CONNECTED: [&str; 12] = [
     "connecterror",
     "connecttimeout",
@@ -30,7 +30,7 @@ pub(super) fn never_arrived(call: &Call<'_>, position: usize) -> bool {
     })
 }
 
-/// Whether the attempt at `position` may have done its work although no answer came back.
+/// Whether the attempt at `position` may have taken effect although no answer arrived.
 pub(super) fn may_have_acted(call: &Call<'_>, position: usize) -> bool {
     let attempt = call.at(position);
     let unanswered = matches!(attempt.class, Some(Class::Timeout | Class::Connection))
@@ -39,7 +39,7 @@ pub(super) fn may_have_acted(call: &Call<'_>, position: usize) -> bool {
     attempt.failed() && unanswered && !never_arrived(call, position)
 }
 
-/// Whether the log itself says that the attempt at `b` repeats the one at `a`: by number, counter, body or key.
+/// Whether the log shows that the attempt at `b` repeats the one at `a`: by number, counter, body or idempotency key.
 pub(super) fn says_repeat(call: &Call<'_>, a: usize, b: usize) -> bool {
     let (before, next) = (call.at(a), call.at(b));
     let numbers = before.number > 0 && next.number > before.number;
@@ -47,8 +47,8 @@ pub(super) fn says_repeat(call: &Call<'_>, a: usize, b: usize) -> bool {
     numbers || counts || same_body(call, a, b) || same_key(call, a, b)
 }
 
-/// The same, or nothing but an explicit call id ties the two together: neither has a number or counter of its own,
-/// and the later one left after the earlier one had failed, with nothing to show that it is another request.
+/// Like [`says_repeat`], or only an explicit call id connects the two: neither has a number or counter, the earlier one
+/// failed before the later one was sent, and nothing shows that they are different requests.
 pub(super) fn follows(call: &Call<'_>, a: usize, b: usize) -> bool {
     let bare = |p: usize| call.at(p).number == 0 && call.at(p).sdk_count().is_none();
     let by_id = call.grouping == Grouping::Explicit && call.at(a).failed() && bare(a) && bare(b);
@@ -60,28 +60,28 @@ pub(super) fn same_body(call: &Call<'_>, a: usize, b: usize) -> bool {
     call.request_hash(a) != 0 && call.request_hash(a) == call.request_hash(b)
 }
 
-/// Whether both carry the same idempotency key.
+/// Whether both have the same idempotency key.
 pub(super) fn same_key(call: &Call<'_>, a: usize, b: usize) -> bool {
     key(call, a) != 0 && key(call, a) == key(call, b)
 }
 
-/// Fingerprint of the idempotency key at `position`, 0 where there is none.
+/// Returns the fingerprint of the idempotency key at `position`, 0 if there is none.
 pub(super) fn key(call: &Call<'_>, position: usize) -> u64 {
     call.detail(position).map_or(0, |detail| detail.idempotency)
 }
 
-/// Whether the later attempt left after the earlier one had ended: a hedged request does not.
+/// Whether the later attempt was sent after the earlier one had ended, unlike a hedged request.
 pub(super) fn in_turn(call: &Call<'_>, earlier: usize, later: usize) -> bool {
     call.at(later).sent.us_since(call.at(earlier).ended()) >= -CLOCK_SLACK_US
 }
 
-/// Whether the call is one attempt, the first of its layer, as far as the log shows.
+/// Whether the call has a single attempt which is the first of its layer, as far as the log shows.
 pub(super) fn sent_once(call: &Call<'_>) -> bool {
     let first = call.first();
     call.len() == 1 && first.number <= 1 && first.sdk_count().is_none_or(|count| count == 0)
 }
 
-/// Whether nothing ties the attempts of the call together but their likeness.
+/// Whether the attempts of the call are connected by similarity alone.
 pub(super) fn guessed(call: &Call<'_>) -> bool {
     call.grouping == Grouping::Inferred
 }

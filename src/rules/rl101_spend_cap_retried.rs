@@ -1,11 +1,11 @@
-//! A monthly spend cap answers 429, and clients that go by the status retry it.
+//! A monthly spend cap is reported as 429, so clients that look only at the status retry it.
 
 use super::{Check, Field, Hit, Rule, Scope, Settings, refused};
 use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{Remedy, Severity};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL101",
     name: "spend-cap-retried",
@@ -40,7 +40,7 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-03-10T09:00:01Z","run_id":"r","call_id":"c","attempt":2,"org":"o","api_key_id":"b","status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}"#,
     ],
     near_misses: &[
-        // The cap ends the call at once: that is right.
+        // The call correctly ends at the cap.
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached","decision":"fail"}"#,
         // The second attempt went to another organisation.
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"c","attempt":1,"org":"a","status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}

@@ -1,4 +1,4 @@
-//! A cap that stopped one call stops every later one, and the run went on all the same.
+//! A cap that refused one call refuses every later one, but the run continued.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::classify::Class;
@@ -18,7 +18,7 @@ const CALLS: Setting = Setting {
     meaning: "calls opened after the first refusal, from which on it is a finding",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL102",
     name: "run-continued-past-spend-cap",
@@ -45,7 +45,7 @@ pub(super) const RULE: Rule = Rule {
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}
 {"ts":"2026-03-10T09:20:00Z","run_id":"r","call_id":"b","status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}
 {"ts":"2026-03-10T11:00:00Z","run_id":"r","call_id":"c","status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}"#,
-        // Two runs of one account; what succeeds once the limit has reopened says nothing of the time before.
+        // Two runs of one account; a success after the limit has reopened shows nothing about the time before.
         r#"{"ts":"2026-03-30T09:00:00Z","run_id":"r","call_id":"a","org":"o","status":400,"error_type":"invalid_request_error","error_message":"You have reached your specified API usage limits. You will regain access on 2026-04-01 at 00:00 UTC."}
 {"ts":"2026-03-30T09:05:00Z","run_id":"s","call_id":"b","org":"o","model":"m","status":400,"error_type":"invalid_request_error","error_message":"You have reached your specified API usage limits. You will regain access on 2026-04-01 at 00:00 UTC."}
 {"ts":"2026-04-01T00:10:00Z","run_id":"s","call_id":"c","org":"o","model":"m","status":200}"#,
@@ -57,17 +57,17 @@ pub(super) const RULE: Rule = Rule {
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}
 {"ts":"2026-03-10T09:20:00Z","run_id":"r","call_id":"b","status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}
 {"ts":"2026-03-10T11:00:00Z","run_id":"r","call_id":"c","status":200}"#,
-        // Three workers ran into it at the same moment, and each stopped.
+        // Three workers met the cap at the same moment, and each stopped.
         r#"{"ts":"2026-03-10T09:00:00.00Z","run_id":"r","call_id":"a","org":"o","duration_ms":150,"status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}
 {"ts":"2026-03-10T09:00:00.05Z","run_id":"s","call_id":"b","org":"o","duration_ms":150,"status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}
 {"ts":"2026-03-10T09:00:00.20Z","run_id":"t","call_id":"c","org":"o","duration_ms":150,"status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}"#,
-        // The log names no account: nothing says that the second run shares the first one's.
+        // The log names no account, so nothing shows that both runs share one.
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}
 {"ts":"2026-03-10T09:20:00Z","run_id":"s","call_id":"b","status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}"#,
-        // A call that was under way before; the log has lost its first attempt.
+        // A call that was already in progress; the log lacks its first attempt.
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","attempt":1,"status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}
 {"ts":"2026-03-10T09:00:20Z","run_id":"r","attempt":3,"status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}"#,
-        // One call, however often it was sent: that is RL101.
+        // A single call, however often it was sent: that is RL101.
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","attempt":1,"status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}
 {"ts":"2026-03-10T09:00:10Z","run_id":"r","call_id":"a","attempt":2,"status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}"#,
     ],
@@ -86,7 +86,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     .collect()
 }
 
-/// Calls of several runs that ran into a cap of the same kind, where no account is logged that they may share.
+/// Counts calls of several runs that met a cap of the same kind, if no account is logged that the runs might share.
 fn lacks(fleet: &Fleet<'_>, _: &Settings) -> Option<(Field, u64)> {
     let of_runs: Vec<(Symbol, Class, u64)> = (fleet.caps.iter())
         .filter_map(|(key, cap)| match key.holder {
@@ -99,8 +99,8 @@ fn lacks(fleet: &Fleet<'_>, _: &Settings) -> Option<(Field, u64)> {
     (calls > 0).then_some((Field::Organisation, calls))
 }
 
-/// Whether something of the same holder succeeded after all, before the cap was due to reopen. Of a run only
-/// the last success is known, so any later one counts.
+/// Whether a call of the same holder succeeded before the cap was due to reopen. Only the last success of a run is
+/// known, so for a run any later success counts.
 fn reopened(fleet: &Fleet<'_>, key: &CapKey, known: Time) -> bool {
     match key.holder {
         Holder::Account(account) => {
@@ -144,7 +144,7 @@ fn hit(fleet: &Fleet<'_>, key: &CapKey, cap: &CapTally, further: Capped) -> Hit 
     }
     hit.until = key.reopens;
     hit.rows.extend([cap.first.row, cap.last.row]);
-    // Attempts beyond the first of each call are what the rules about calls count.
+    // Attempts after the first of each call are counted by the rules about calls.
     hit.wasted_more = further.calls;
     match key.holder {
         Holder::Account(account) => hit.scope = Some(account),

@@ -1,11 +1,11 @@
-//! A spend limit the owner has set answers 400 and reads like a malformed request.
+//! A spend limit set by the account's owner is reported as 400 and looks like a malformed request.
 
 use super::{Check, Field, Hit, Rule, Scope, Settings, refused};
 use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{Remedy, Severity};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL103",
     name: "spend-limit-retried",
@@ -38,7 +38,7 @@ pub(super) const RULE: Rule = Rule {
 {"timestamp":"2026-05-20T10:00:01.900Z","session_id":"s","turn_id":"t","try":3,"status_code":400,"body":{"type":"error","error":{"type":"invalid_request_error","message":"You have reached your specified workspace API usage limits. You will regain access on 2026-06-01 at 00:00 UTC."}}}"#,
     ],
     near_misses: &[
-        // The limit ends the call at once: that is right.
+        // The call correctly ends at the limit.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"invalid_request_error","error_message":"You have reached your specified API usage limits. You will regain access on 2026-06-01 at 00:00 UTC.","decision":"fail"}"#,
         // The call was resumed after the date the message names.
         r#"{"ts":"2026-05-31T23:59:58Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"invalid_request_error","error_message":"You have reached your specified API usage limits. You will regain access on 2026-06-01 at 00:00 UTC."}

@@ -1,4 +1,4 @@
-//! The same wrong request again.
+//! An invalid request is repeated.
 
 use super::refused::Retried;
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, refused, shared};
@@ -13,7 +13,7 @@ const CHANGES: Setting = Setting {
     meaning: "changed requests refused with the same words, from which on the change is in vain",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL104",
     name: "invalid-request-retried",
@@ -49,29 +49,29 @@ pub(super) const RULE: Rule = Rule {
 {"time":1779271201.4,"run":"r","call":"c","retry_count":1,"http_status":413,"error":{"type":"request_too_large","message":"Request exceeds the maximum size"},"body_sha256":"ab12"}"#,
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"invalid_request_error","error_message":"prompt is too long: 215000 tokens > 200000 maximum"}
 {"ts":"2026-05-20T10:00:08Z","run_id":"r","call_id":"c","attempt":2,"status":400,"error_type":"invalid_request_error","error_message":"prompt is too long: 215000 tokens > 200000 maximum"}"#,
-        // The body changes each time, and what is wrong with it does not.
+        // The body changes each time, but what is wrong with it does not.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"invalid_request_error","error_message":"tools.0.name: field required","request_hash":"a"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":400,"error_type":"invalid_request_error","error_message":"tools.0.name: field required","request_hash":"b"}
 {"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":3,"status":400,"error_type":"invalid_request_error","error_message":"tools.0.name: field required","request_hash":"d"}"#,
-        // The same body under two keys in turn.
+        // The same body with two keys in turn.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":422,"request_hash":"a","api_key_id":"k1"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":422,"request_hash":"a","api_key_id":"k2"}"#,
     ],
     near_misses: &[
-        // The server itself asked for another try.
+        // The server asked for a retry.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"invalid_request_error","should_retry":true}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":400,"error_type":"invalid_request_error","should_retry":true}"#,
         // The body changed in between: that is RL105.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":413,"error_type":"request_too_large","request_hash":"a"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"request_hash":"b"}"#,
-        // Each change got further: the words of the refusal differ.
+        // Each change had an effect: the messages of the refusals differ.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"invalid_request_error","error_message":"prompt is too long: 260000 tokens > 200000 maximum","request_hash":"a"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":400,"error_type":"invalid_request_error","error_message":"prompt is too long: 230000 tokens > 200000 maximum","request_hash":"b"}
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":3,"status":400,"error_type":"invalid_request_error","error_message":"prompt is too long: 205000 tokens > 200000 maximum","request_hash":"d"}"#,
-        // A changed body that was refused alike once: that is RL105.
+        // A changed body that was refused alike only once: that is RL105.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"invalid_request_error","error_message":"prompt is too long","request_hash":"a"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":400,"error_type":"invalid_request_error","error_message":"prompt is too long","request_hash":"b"}"#,
-        // Two calls of a run that fail alike are two requests.
+        // Two calls of a run that fail alike are separate requests.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c1","attempt":1,"status":400,"error_type":"invalid_request_error"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c2","attempt":1,"status":400,"error_type":"invalid_request_error"}"#,
     ],
@@ -87,8 +87,8 @@ fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
     }
 }
 
-/// What would tell whether a request that is refused again and again, or again after attempts that the log has under
-/// no call, was refused alike.
+/// Returns the field that would show whether a request that was refused repeatedly was refused alike, or whether
+/// earlier attempts without a call id belong to it.
 fn lacks(call: &Call<'_>, settings: &Settings) -> Option<Field> {
     let refused = |p: usize| call.at(p).class.is_some_and(about_the_request);
     let first = call.first();
@@ -119,8 +119,8 @@ fn hit(call: &Call<'_>, retried: &Retried<'_, '_>) -> Hit {
     hit
 }
 
-/// The attempts that repeated what is wrong with the request. A body that changes is a repeat only where it is
-/// refused alike again and again.
+/// Finds the attempts that repeated what is wrong with the request. A changed body counts as a repeat only if it is
+/// refused alike several times.
 pub(super) fn retried<'c, 'a>(call: &'c Call<'a>, settings: &Settings) -> Option<Retried<'c, 'a>> {
     let refused = |p: usize| call.at(p).class.is_some_and(about_the_request);
     let unchanged = refused::retried(call, refused, |p, q| same_request(call, p, q) && !call.body_changed(p, q));
@@ -135,21 +135,21 @@ fn changed_in_vain(call: &Call<'_>, retried: &Retried<'_, '_>) -> bool {
     retried.again.iter().any(|&position| call.body_changed(retried.first, position))
 }
 
-/// Whether both attempts had the same server and model, and the same account unless both were refused alike: what a
-/// request says is wrong under every key.
+/// Whether both attempts went to the same account, or to the same server and model with the same failure class: what is
+/// wrong with a request is wrong with every key.
 fn same_request(call: &Call<'_>, p: usize, q: usize) -> bool {
     let (a, b) = (call.origin(p), call.origin(q));
     let one_server = a.provider == b.provider && a.model == b.model;
     shared::same_account(call, p, q) || (one_server && call.at(p).class == call.at(q).class)
 }
 
-/// Whether both attempts asked one model and were refused with the same words.
+/// Whether both attempts were for the same model and refused with the same message.
 fn refused_alike(call: &Call<'_>, p: usize, q: usize) -> bool {
     let told = call.detail(p).is_some_and(|detail| detail.message.is_some());
     told && call.origin(p).model == call.origin(q).model && refused::fails_alike(call, p, q)
 }
 
-/// Failures only another request can cure.
+/// Whether only a different request can succeed after a failure of this class.
 pub(super) fn about_the_request(class: Class) -> bool {
     matches!(class, Class::InvalidRequest | Class::RequestTooLarge | Class::RequestOverLimit | Class::ContextTooLong)
 }

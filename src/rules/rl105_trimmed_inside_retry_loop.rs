@@ -1,4 +1,4 @@
-//! The counterpart of RL104: the retry loop changed the request.
+//! The retry loop itself changed a refused request; counterpart of RL104.
 
 use super::rl104_invalid_request_retried as rl104;
 use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
@@ -6,7 +6,7 @@ use crate::calls::{Call, Wait};
 use crate::classify::Class;
 use crate::model::{Remedy, Severity};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL105",
     name: "trimmed-inside-retry-loop",
@@ -33,7 +33,7 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"request_hash":"b"}"#,
         r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"model":"small","statusCode":413,"error":{"type":"request_too_large"}}
 {"timestamp":"2026-05-20T10:00:01Z","session_id":"s","turn_id":"t","try":2,"model":"large","statusCode":200}"#,
-        // A smaller answer was asked for after the credit had not covered the larger one.
+        // A smaller answer was requested after the credit had not covered the larger one.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":402,"max_tokens":32000}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"max_tokens":4000}"#,
     ],
@@ -73,7 +73,8 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     )
 }
 
-/// Failures that a change of the request can cure: what it says, or what it may cost at most.
+/// Whether a change of the request can help after a failure of this class: a change of its content, or of what it may
+/// cost at most.
 fn depends_on_the_request(class: Class) -> bool {
     rl104::about_the_request(class) || matches!(class, Class::Billing | Class::QuotaExhausted)
 }

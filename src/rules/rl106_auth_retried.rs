@@ -1,11 +1,11 @@
-//! Keys, rights and names do not come back by asking again.
+//! Errors of authentication, permission, billing or names do not go away by retrying.
 
 use super::{Check, Field, Hit, Rule, Scope, Settings, refused, shared};
 use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{Remedy, Severity};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL106",
     name: "auth-retried",
@@ -46,20 +46,20 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":3,"status":401,"error_type":"authentication_error"}"#,
     ],
     near_misses: &[
-        // The second attempt carried another key.
+        // The second attempt had another key.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":401,"error_type":"authentication_error","api_key_id":"old"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":401,"error_type":"authentication_error","api_key_id":"new"}"#,
-        // The token was refreshed, though the log names no key: the second attempt was let in.
+        // The token was refreshed, though the log names no key: the second attempt was accepted.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":401,"error_type":"authentication_error"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
-        // What the request may cost was lowered, and it was let in.
+        // The maximum cost of the request was lowered, and it was accepted.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":402,"max_tokens":32000}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"max_tokens":4000}"#,
         // The token was refreshed, and the retry met an overload.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":401,"error_type":"authentication_error"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":529,"error_type":"overloaded_error"}
 {"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":3,"status":200}"#,
-        // The model is not to be had here, and the call went to another one.
+        // The model is not available here, and the call went to another one.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":404,"error_type":"not_found_error","model":"a"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"model":"b"}"#,
     ],
@@ -67,7 +67,7 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let refused = |p: usize| call.at(p).class.is_some_and(is_refusal);
-    // A decision may come with a fresh token.
+    // The decided retry may have a new token.
     let lasting = |p: usize| refused(p) && call.at(p).class != Some(Class::Authentication);
     let retried = refused::retried(call, refused, |p, q| repeats(call, p, q));
     let retried = retried.or_else(|| refused::decided(call, lasting))?;
@@ -84,22 +84,22 @@ fn is_refusal(class: Class) -> bool {
     matches!(class, Class::Authentication | Class::Billing | Class::Permission | Class::NotFound)
 }
 
-/// Whether the attempt at `q` had nothing that could have changed the answer.
+/// Whether nothing changed before the attempt at `q` that could have changed the answer.
 fn repeats(call: &Call<'_>, p: usize, q: usize) -> bool {
     let alike = call.at(p).class == call.at(q).class;
     match call.at(p).class {
-        // A client that refreshes its token logs no key: the server's answer then tells that it did.
+        // A client that refreshes its token may log no key; then only the server's answer shows that it did.
         Some(Class::Authentication) => shared::same_account(call, p, q) && refused_later(call, p, q),
         Some(Class::Billing) => refused::same_cap(call, p, q) && (alike || !call.body_changed(p, q)),
-        // Names and rights are a matter of the model.
+        // Permissions and names depend on the model.
         _ => shared::same_scope(call, p, q) && (alike || !call.body_changed(p, q)),
     }
 }
 
-/// Attempts looked through for a second refusal of the key.
+/// Number of attempts searched for a second refusal of the key.
 const NEAR: usize = 16;
 
-/// Whether the key that was refused at `p` was refused again at `q`, or soon after further failures.
+/// Whether the key that was refused at `p` was refused again at `q`, or later with nothing but failures in between.
 fn refused_later(call: &Call<'_>, p: usize, q: usize) -> bool {
     let failures = (q..call.len()).take(NEAR).take_while(|&later| call.at(later).failed());
     failures.filter(|&later| shared::same_account(call, p, later)).any(|later| call.at(later).class == call.at(p).class)

@@ -1,11 +1,11 @@
-//! Used-up credit or a daily allowance, behind the status of a rate limit.
+//! Exhausted credit or a daily allowance is reported with the status of a rate limit.
 
 use super::{Check, Field, Hit, Rule, Scope, Settings, refused};
 use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{Remedy, Severity};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL107",
     name: "quota-retried",
@@ -40,13 +40,13 @@ pub(super) const RULE: Rule = Rule {
 {"timestamp":"2026-05-20T10:00:05Z","trace_id":"t","logical_id":"l","try":2,"status_code":400,"error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the API. Please go to Plans & Billing to upgrade or purchase credits."}}"#,
     ],
     near_misses: &[
-        // A rate limit that heals by waiting.
+        // A rate limit that ends by waiting.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":1,"error_type":"requests","error_code":"rate_limit_exceeded"}
 {"ts":"2026-05-20T10:00:01.1Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
         // The second attempt went to an account that has credit.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_code":"insufficient_quota","api_key_id":"a"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"api_key_id":"b"}"#,
-        // A smaller request was let in: the rest of the credit covers it.
+        // A smaller request was accepted: the remaining credit covers it.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_code":"insufficient_quota","max_tokens":32000}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"max_tokens":4000}"#,
         // The call stopped at once.
@@ -64,8 +64,8 @@ fn check(call: &Call<'_>, _: &Settings) -> Result<Option<Hit>, Field> {
     }))
 }
 
-/// Quotas are counted per account or per model, and some are asked in advance for what a request may cost: another
-/// model or a smaller request is a way out if it was let in.
+/// Quotas are counted per account or per model, and some are checked in advance against what a request may cost. So a
+/// changed request is a repeat only if it failed with the same class.
 fn repeats(call: &Call<'_>, p: usize, q: usize) -> bool {
     !call.body_changed(p, q) || call.at(p).class == call.at(q).class
 }

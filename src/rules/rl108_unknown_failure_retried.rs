@@ -1,11 +1,11 @@
-//! A failure nobody recognised was retried like any other.
+//! A failure of an unknown kind was retried like any other.
 
 use super::{Check, Field, Hit, Rule, Scope, Settings, refused, shared};
 use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{Remedy, Severity};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL108",
     name: "unknown-failure-retried",
@@ -39,13 +39,13 @@ pub(super) const RULE: Rule = Rule {
 {"time":1779271206,"run":"r","call":"c","attempt":3,"status":451,"error":{"message":"not here"}}"#,
     ],
     near_misses: &[
-        // The log only says that it failed: nothing can be held against the retry.
+        // The log shows only that it failed, so the retry cannot be criticised.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"outcome":"error"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"outcome":"ok"}"#,
-        // The server asked for another try.
+        // The server asked for a retry.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":418,"headers":{"x-should-retry":"true"}}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
-        // A server error is well known.
+        // A server error is a known class.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":507}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
     ],

@@ -1,11 +1,11 @@
-//! `x-should-retry: false`, and a further attempt.
+//! A call was retried despite `x-should-retry: false`.
 
 use super::{Check, Field, Hit, Rule, Scope, Settings, refused, shared};
 use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{Flags, Remedy, Severity};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL109",
     name: "server-said-no",
@@ -42,19 +42,19 @@ pub(super) const RULE: Rule = Rule {
         // Another model is another request.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","should_retry":false,"model":"a"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"model":"b"}"#,
-        // The error is final anyway, and RL104 says so.
+        // The error is final in any case; that is RL104.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"invalid_request_error","should_retry":false}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":400,"error_type":"invalid_request_error","should_retry":false}"#,
     ],
 };
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
-    // Where the class is final by itself, the rule for that class tells more.
+    // If the class itself is final, the rule for that class is more specific.
     let final_class = |p: usize| call.at(p).class.is_some_and(Class::is_terminal_by_default);
     let denied = |p: usize| call.at(p).flags.has(Flags::SERVER_SAYS_NO) && !final_class(p);
     let repeats = |p, q| shared::same_scope(call, p, q) && !call.body_changed(p, q);
     let retried = refused::retried(call, denied, repeats).or_else(|| refused::decided(call, denied))?;
     let message = format!("{} after the server had said not to", retried.retried());
-    // The class is one that may heal.
+    // The class is one that may be transient.
     Some(retried.hit(&message, "").may_have_helped())
 }

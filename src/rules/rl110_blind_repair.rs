@@ -1,11 +1,11 @@
-//! The answer was no good, or refused, and the same question was asked again.
+//! An unusable answer or a refusal was met by repeating the same request.
 
 use super::{Check, Field, Hit, Rule, Scope, Settings, refused, repeats, shared};
 use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{Remedy, Severity};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL110",
     name: "blind-repair",
@@ -36,13 +36,13 @@ pub(super) const RULE: Rule = Rule {
 {"timestamp":"2026-05-20T10:00:02Z","session_id":"s","turn_id":"t","try":2,"status_code":400,"error":{"code":"content_filter","message":"The response was filtered"}}"#,
     ],
     near_misses: &[
-        // The body changed: the validator's words are in it.
+        // The body changed: it contains the validator's message.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"schema_error","request_hash":"a"}
 {"ts":"2026-05-20T10:00:04Z","run_id":"r","call_id":"c","attempt":2,"status":200,"request_hash":"b"}"#,
-        // Nothing says that the body is the same.
+        // Nothing shows that the body is the same.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"schema_error"}
 {"ts":"2026-05-20T10:00:04Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
-        // A refusal that was taken for an answer.
+        // A refusal that was taken as the answer.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"policy_refusal","decision":"fail"}"#,
     ],
 };
@@ -56,6 +56,6 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     }
     let retried = refused::retried(call, class_is(Class::SchemaError), |p, q| repeats::same_body(call, p, q))?;
     let message = format!("an answer that missed its schema was met by the same request {}", retried.times());
-    // That one of them comes out right is luck, as nothing of the request has changed; but it may.
+    // A repeat of an unchanged request may succeed by chance.
     Some(Hit { severity: None, ..retried.hit(&message, "").may_have_helped() })
 }

@@ -1,11 +1,11 @@
-//! Nobody was waiting for the answer any more.
+//! A call was retried although nobody was waiting for its answer any more.
 
 use super::{Check, Field, Hit, Rule, Scope, Settings, repeats, shared};
 use crate::calls::{Call, Wait};
 use crate::classify::Class;
 use crate::model::{Confidence, Remedy, Severity};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL111",
     name: "cancelled-retried",
@@ -38,21 +38,21 @@ pub(super) const RULE: Rule = Rule {
 {"timestamp":"2026-05-20T10:00:02Z","session_id":"s","turn_id":"t","try":2,"exception":"asyncio.CancelledError","elapsed_s":1.5}"#,
     ],
     near_misses: &[
-        // It ended there.
+        // The call ended there.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"cancelled","duration_ms":2000}"#,
-        // The slower of two hedged attempts was cancelled when the other had answered.
+        // The slower of two hedged attempts was cancelled when the other had been answered.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"cancelled","duration_ms":6000}
 {"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":2900}"#,
-        // A gateway's view of a client whose timeout was over.
+        // A gateway's record of a client whose timeout had expired.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":499,"duration_ms":2000}
 {"ts":"2026-05-20T10:00:02.5Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":2000}"#,
-        // The turn began anew with another question.
+        // The turn started again with another question.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"cancelled","duration_ms":2000}
 {"ts":"2026-05-20T10:00:20Z","run_id":"r","call_id":"c","attempt":1,"status":200,"duration_ms":2900}"#,
     ],
 };
 
-/// The status that gateways log of a client that went away.
+/// Status that gateways log when the client closed the connection.
 const CLIENT_CLOSED_REQUEST: u16 = 499;
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
@@ -75,7 +75,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     .about(call.at(position).class)
     .count("sends_after", again as u64)
     .number("wait_s", wait.s());
-    // Some clients use the word for a deadline of their own.
+    // Some clients call a deadline of their own a cancellation.
     hit.confidence = Confidence::Medium;
     Some(hit)
 }

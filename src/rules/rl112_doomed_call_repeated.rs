@@ -1,4 +1,4 @@
-//! A loop across turns: each call is short, and each repeats what was refused for good.
+//! A loop over several calls: each call is short and repeats what was refused for good.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::classify::Class;
@@ -13,7 +13,7 @@ const CALLS: Setting = Setting {
     meaning: "calls that fail alike, one after the other (2 or more), from which on it is a finding",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL112",
     name: "doomed-call-repeated",
@@ -43,23 +43,23 @@ pub(super) const RULE: Rule = Rule {
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"tools.12: deferred tool not loaded"}
 {"ts":"2026-03-10T09:01:35Z","run_id":"r","call_id":"b","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"tools.12: deferred tool not loaded"}
 {"ts":"2026-03-10T09:03:10Z","run_id":"r","call_id":"c","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"tools.12: deferred tool not loaded"}"#,
-        // The same request again and again, between successes before and after.
+        // The same request repeatedly, between successes before and after.
         r#"{"ts":"2026-03-10T08:59:58Z","run_id":"r","call_id":"z","duration_ms":900,"status":200}
 {"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"prompt is too long: 205001 tokens > 200000 maximum","request_hash":"77aa"}
 {"ts":"2026-03-10T09:00:30Z","run_id":"r","call_id":"b","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"prompt is too long: 205003 tokens > 200000 maximum","request_hash":"77aa"}
 {"ts":"2026-03-10T09:01:00Z","run_id":"r","call_id":"c","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"prompt is too long: 205007 tokens > 200000 maximum","request_hash":"77aa"}
 {"ts":"2026-03-10T09:01:30Z","run_id":"r","call_id":"d","duration_ms":300,"status":200}"#,
-        // A loop long after a success, and an earlier failure that the success came after.
+        // A loop long after a success, and an earlier failure before that success.
         r#"{"ts":"2026-03-10T07:00:00Z","run_id":"r","call_id":"y","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"tools.12: deferred tool not loaded"}
 {"ts":"2026-03-10T07:00:30Z","run_id":"r","call_id":"z","duration_ms":900,"status":200}
 {"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"tools.12: deferred tool not loaded"}
 {"ts":"2026-03-10T09:01:35Z","run_id":"r","call_id":"b","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"tools.12: deferred tool not loaded"}
 {"ts":"2026-03-10T09:03:10Z","run_id":"r","call_id":"c","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"tools.12: deferred tool not loaded"}"#,
-        // Calls into a usage window that is spent, each told another time left.
+        // Calls into a usage window that is spent, each with a different remaining time in its message.
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","duration_ms":300,"status":429,"error_type":"usage_limit_reached","error_message":"The usage limit has been reached. Try again in 3h 20m."}
 {"ts":"2026-03-10T09:20:00Z","run_id":"r","call_id":"b","duration_ms":300,"status":429,"error_type":"usage_limit_reached","error_message":"The usage limit has been reached. Try again in 3h 0m."}
 {"ts":"2026-03-10T09:40:00Z","run_id":"r","call_id":"c","duration_ms":300,"status":429,"error_type":"usage_limit_reached","error_message":"The usage limit has been reached. Try again in 2h 40m."}"#,
-        // A key that is no longer valid, and no durations.
+        // A key that is no longer valid, without durations.
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","status":401,"error_type":"authentication_error"}
 {"ts":"2026-03-10T09:10:00Z","run_id":"r","call_id":"b","status":401,"error_type":"authentication_error"}
 {"ts":"2026-03-10T09:20:00Z","run_id":"r","call_id":"c","status":401,"error_type":"authentication_error"}"#,
@@ -74,16 +74,16 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-03-10T09:01:35Z","run_id":"r","call_id":"b","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"tools.12: deferred tool not loaded"}
 {"ts":"2026-03-10T09:02:00Z","run_id":"r","call_id":"z","duration_ms":300,"status":200}
 {"ts":"2026-03-10T09:03:10Z","run_id":"r","call_id":"c","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"tools.12: deferred tool not loaded"}"#,
-        // Side by side: none could know of the others.
+        // Concurrent calls: none could know about the others.
         r#"{"ts":"2026-03-10T09:00:00.00Z","run_id":"r","call_id":"a","duration_ms":300,"status":401,"error_type":"authentication_error"}
 {"ts":"2026-03-10T09:00:00.01Z","run_id":"r","call_id":"b","duration_ms":300,"status":401,"error_type":"authentication_error"}
 {"ts":"2026-03-10T09:00:00.02Z","run_id":"r","call_id":"c","duration_ms":300,"status":401,"error_type":"authentication_error"}
 {"ts":"2026-03-10T09:00:00.03Z","run_id":"r","call_id":"d","duration_ms":300,"status":401,"error_type":"authentication_error"}"#,
-        // Other words each time: three different mistakes.
+        // A different message each time: three different mistakes.
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"tools.12: deferred tool not loaded"}
 {"ts":"2026-03-10T09:01:35Z","run_id":"r","call_id":"b","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"messages.3: unexpected role"}
 {"ts":"2026-03-10T09:03:10Z","run_id":"r","call_id":"c","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"max_tokens: must be positive"}"#,
-        // Items of a batch, each refused for what it says.
+        // Items of a batch, each refused for its own content.
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","duration_ms":300,"status":400,"error_code":"content_policy_violation","error_message":"rejected","request_hash":"1a"}
 {"ts":"2026-03-10T09:01:35Z","run_id":"r","call_id":"b","duration_ms":300,"status":400,"error_code":"content_policy_violation","error_message":"rejected","request_hash":"2b"}
 {"ts":"2026-03-10T09:03:10Z","run_id":"r","call_id":"c","duration_ms":300,"status":400,"error_code":"content_policy_violation","error_message":"rejected","request_hash":"3c"}"#,
@@ -91,7 +91,7 @@ pub(super) const RULE: Rule = Rule {
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}
 {"ts":"2026-03-10T09:20:00Z","run_id":"r","call_id":"b","status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}
 {"ts":"2026-03-10T11:00:00Z","run_id":"r","call_id":"c","status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}"#,
-        // An outage heals.
+        // An outage is transient.
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","duration_ms":300,"status":529,"error_type":"overloaded_error","error_message":"Overloaded"}
 {"ts":"2026-03-10T09:01:35Z","run_id":"r","call_id":"b","duration_ms":300,"status":529,"error_type":"overloaded_error","error_message":"Overloaded"}
 {"ts":"2026-03-10T09:03:10Z","run_id":"r","call_id":"c","duration_ms":300,"status":529,"error_type":"overloaded_error","error_message":"Overloaded"}"#,
@@ -108,7 +108,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     .collect()
 }
 
-/// Calls refused for what the request says, where nothing tells whether it was the same request.
+/// Counts calls refused for the content of the request if no hash shows whether it was the same request.
 fn lacks(fleet: &Fleet<'_>, settings: &Settings) -> Option<(Field, u64)> {
     let least = settings.get(RULE.code, &CALLS).max(2.0) as u64;
     let unhashed: u64 =
@@ -144,20 +144,20 @@ fn hit(name: &str, run: Symbol, refused: &Refused) -> Hit {
     hit.until = refused.reopens;
     hit.rows.extend(refused.rows());
     (hit.fix, hit.remedy) = advice(refused.class);
-    // Attempts beyond the first of each call are what the rules about calls count.
+    // Attempts after the first of each call are counted by the rules about calls.
     hit.wasted_more = refused.avoidable;
     hit.run = Some(run);
     if refused.guessed {
         hit.severity = Some(Severity::Warning);
         hit.confidence = Confidence::Low;
     } else if name.starts_with("file:") {
-        // The log names no run: a file may hold several.
+        // The log names no run, and a file may hold several.
         hit.confidence = Confidence::Medium;
     }
     hit
 }
 
-/// What ends the loop, where the rule's own fix says too little of it.
+/// Returns a fix and a kind of step for classes that need a more specific one than the rule's.
 fn advice(class: Class) -> (Option<Cow<'static, str>>, Option<Remedy>) {
     let (fix, remedy) = match class {
         Class::UsageWindow => (

@@ -1,4 +1,4 @@
-//! A spent usage window reopens at a known time, and not before.
+//! A spent usage window reopens at a known time, and retries before that fail.
 
 use super::refused::Retried;
 use super::{Check, Field, Hit, Rule, Scope, Settings, refused};
@@ -6,7 +6,7 @@ use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{Remedy, Severity};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL113",
     name: "window-retried",
@@ -46,7 +46,7 @@ pub(super) const RULE: Rule = Rule {
         // The second attempt came after the window had reopened.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"headers":{"anthropic-ratelimit-unified-status":"rejected","anthropic-ratelimit-unified-reset":"1779282000"},"error_type":"rate_limit_error"}
 {"ts":"2026-05-20T13:00:05Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
-        // The window is not spent: a rate limit within it.
+        // A rate limit within a window that is not spent.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":2,"headers":{"anthropic-ratelimit-unified-status":"allowed"},"error_type":"rate_limit_error"}
 {"ts":"2026-05-20T10:00:02.5Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
         // The second attempt went to another account.
@@ -72,7 +72,7 @@ fn hit(retried: &Retried<'_, '_>) -> Hit {
     retried.hit(&format!("{} although the usage window was spent{until}", retried.retried()), "")
 }
 
-/// Some windows hold for one model only: another one is a way out if it was let in.
+/// Some windows apply to one model only, so a changed request is a repeat only if it failed with the same class.
 fn repeats(call: &Call<'_>, p: usize, q: usize) -> bool {
     !call.body_changed(p, q) || call.at(p).class == call.at(q).class
 }

@@ -1,4 +1,4 @@
-//! A failure that heals by itself ended the call at once.
+//! A transient failure ended the call at once.
 
 use super::rl206_gave_up_on_the_hint as rl206;
 use super::rl704_overload_relabelled as rl704;
@@ -7,7 +7,7 @@ use crate::calls::{Call, Grouping};
 use crate::classify::{Bucket, Class};
 use crate::model::{Attempt, Confidence, Flags, Outcome, Remedy, Severity};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL201",
     name: "transient-not-retried",
@@ -43,29 +43,29 @@ pub(super) const RULE: Rule = Rule {
         r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"status_code":429,"headers":{"Retry-After":"2"},"error":{"type":"rate_limit_error","message":"This request would exceed your organization's rate limit"},"decision":"fail"}
 {"timestamp":"2026-05-20T10:00:30Z","session_id":"s","turn_id":"t2","try":1,"status_code":200}"#,
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"connection_error","exception":"httpx.ConnectError","side_effect":true,"idempotency_key":"k1","decision":"fail"}"#,
-        // A 429 has done nothing: another try is safe, side effect or not.
+        // A 429 had no effect: a retry is safe with or without a side effect.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_type":"rate_limit_error","side_effect":true,"decision":"fail"}"#,
     ],
     near_misses: &[
-        // A tool has a layer of its own that knows whether it may run twice.
+        // Tools have a layer of their own that knows whether they may run twice.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"tool":"fetch","kind":"timeout","decision":"fail"}"#,
         // An error inside a stream: that is RL202.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"stream":true,"status":200,"mid_stream":true,"error_type":"overloaded_error","decision":"fail"}"#,
-        // Something in between gave the overload a status that no client retries: that is RL704.
+        // A gateway gave the overload a status that no client retries: that is RL704.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"overloaded_error","error_message":"Overloaded","decision":"fail"}"#,
-        // The server said no.
+        // The server sent `x-should-retry: false`.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","should_retry":false,"decision":"fail"}"#,
-        // It may have taken effect: find out first is right.
+        // It may have taken effect: checking first is right.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"timeout","side_effect":true,"decision":"fail"}"#,
-        // A spent monthly cap under the status of a rate limit.
+        // A spent monthly cap with the status of a rate limit.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached","decision":"fail"}"#,
-        // The client had decided to retry: the log ends before it could.
+        // The client had decided to retry, but the log ends before the retry.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","decision":"retry","delay_ms":500}"#,
         // The third attempt: the first two are missing from the log.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":3,"max_attempts":3,"status":529,"error_type":"overloaded_error","decision":"fail"}"#,
-        // What the log has one record of was sent three times.
+        // The request that the log has one record of was sent three times.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","http.request.resend_count":2,"decision":"fail"}"#,
-        // An hour is no wait for a call in progress: ending it so that it can resume is right.
+        // An hour is too long to wait within a call: ending it so that it can resume is right.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":3600,"error_type":"rate_limit_error","decision":"fail"}"#,
     ],
 };
@@ -73,7 +73,7 @@ pub(super) const RULE: Rule = Rule {
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let attempt = call.first();
     let bucket = attempt.bucket()?;
-    // A record with a higher number has predecessors that the log has lost.
+    // A record with a higher number has predecessors that are missing from the log.
     let alone = call.len() == 1
         && attempt.number <= 1
         && attempt.sdk_count().is_none_or(|count| count == 0)
@@ -82,7 +82,8 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     if !missed || excused(attempt) || rl206::too_long(call, 0, settings) {
         return None;
     }
-    // The more telling rule speaks: RL206, RL704, or RL205 where only the server's word says that it heals.
+    // A more specific rule applies: RL206, RL704, or RL205 if only the server's `x-should-retry` says that the failure
+    // is transient.
     let invited = attempt.class.is_some_and(Class::is_terminal_by_default);
     if invited || rl206::gave_up(call, settings).is_some() || rl704::misled(call) {
         return None;
@@ -103,17 +104,18 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
         hit = hit.count("max_attempts", u64::from(attempt.max_attempts));
     }
     hit.confidence = confidence(attempt);
-    // Without ids or counters, the attempt that followed may have been taken for another call's.
+    // Without ids or counters, the next attempt may have been assigned to another call.
     if call.grouping == Grouping::Inferred && !attempt.flags.has(Flags::DECIDED_FAIL) {
         hit.severity = Some(Severity::Info);
     }
     Some(hit)
 }
 
-/// Reasons to stop that are no mistake, or that another rule weighs.
+/// Whether the call had a reason to stop that is no mistake or that another rule judges.
 fn excused(attempt: &Attempt) -> bool {
     let flags = attempt.flags;
-    // Another model after a lack of capacity is a way on, and the log may hold it under another call.
+    // Falling back to another model after a lack of capacity is a valid reaction, and the log may have it as another
+    // call.
     let fell_back = flags.has(Flags::DECIDED_OTHER) && attempt.lacked_capacity();
     shared::is_unsafe_to_repeat(attempt)
         || fell_back
@@ -127,7 +129,7 @@ fn confidence(attempt: &Attempt) -> Confidence {
     if attempt.class == Some(Class::UnexplainedRateLimit) || flags.has(Flags::LOW_CONFIDENCE) {
         Confidence::Low
     } else if attempt.max_attempts == 1 || flags.has(Flags::DECIDED_OTHER) {
-        // A layer told to send once may have another above it that retries under a new call.
+        // A layer configured to send once may be inside another that retries with a new call.
         Confidence::Medium
     } else {
         Confidence::High

@@ -1,11 +1,11 @@
-//! An error inside a stream whose status was 200.
+//! An error within a stream whose status was 200.
 
 use super::rl207_truncated_stream_accepted as rl207;
 use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
 use crate::calls::{Call, Grouping};
 use crate::model::{AnswerEnd, Attempt, Confidence, Flags, Outcome, Remedy, Severity};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL202",
     name: "mid-stream-error-missed",
@@ -35,32 +35,32 @@ pub(super) const RULE: Rule = Rule {
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"stream":true,"status":200,"mid_stream":true,"error_type":"overloaded_error","duration_ms":800}"#,
         r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"statusCode":200,"stream":true,"error":{"type":"overloaded_error","message":"Overloaded"},"outcome":"ok"}"#,
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"stream":true,"status":200,"mid_stream":true,"error_type":"overloaded_error","delivered":41,"decision":"fail"}"#,
-        // It broke off, without a word of the server's.
+        // The stream broke off without an error from the server.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"stream":true,"status":200,"mid_stream":true,"outcome":"error","decision":"fail"}"#,
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"stream":true,"status":200,"outcome":"error","transport":"connection reset while streaming","decision":"fail"}"#,
     ],
     near_misses: &[
-        // The stream was opened again.
+        // The stream was requested again.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"stream":true,"status":200,"mid_stream":true,"error_type":"overloaded_error","duration_ms":800}
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"stream":true,"status":200,"duration_ms":4000}"#,
-        // What came in the stream is final.
+        // The error in the stream is final.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"stream":true,"status":200,"mid_stream":true,"error_type":"invalid_request_error"}"#,
-        // The attempts the layer allows itself were spent.
+        // The layer's attempt cap was reached.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"max_attempts":2,"stream":true,"status":529,"error_type":"overloaded_error"}
 {"ts":"2026-05-20T10:00:12Z","run_id":"r","call_id":"c","attempt":2,"max_attempts":2,"stream":true,"status":200,"mid_stream":true,"error_type":"overloaded_error"}"#,
-        // It may have acted: ending the call is right.
+        // The call may have taken effect: ending it is right.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"stream":true,"status":200,"mid_stream":true,"error_type":"overloaded_error","side_effect":true,"decision":"fail"}"#,
-        // The client retries such events, and gave up on the second.
+        // The client retries such errors and gave up on the second.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"stream":true,"status":200,"mid_stream":true,"error_type":"overloaded_error","duration_ms":800}
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"stream":true,"status":200,"mid_stream":true,"error_type":"overloaded_error","duration_ms":800}"#,
-        // It broke off and was used as an answer: that is RL207.
+        // The stream broke off and was used as an answer: that is RL207.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"stream":true,"status":200,"outcome":"ok","completed":false}"#,
     ],
 };
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let last = call.last();
-    // An answer that broke off and was used all the same is for RL207.
+    // An answer that broke off and was used anyway is for RL207.
     if !is_event(last) || last.terminal() || rl207::accepted(call) {
         return None;
     }
@@ -93,11 +93,11 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
         );
     }
     if call.len() > 1 && !as_success {
-        // It may be the attempt cap that ended the call; the log declares none.
+        // The attempt cap may have ended the call, though the log declares none.
         hit.confidence = Confidence::Medium;
     }
     if call.grouping != Grouping::Explicit && !as_success && !last.flags.has(Flags::DECIDED_FAIL) {
-        // The attempt that followed may have been taken for another call's.
+        // The next attempt may have been assigned to another call.
         hit.severity = Some(Severity::Info);
         hit.confidence = Confidence::Low;
     }
@@ -108,7 +108,7 @@ fn is_event(attempt: &Attempt) -> bool {
     attempt.failed() && attempt.flags.has(Flags::MID_STREAM)
 }
 
-/// Whether the client acts on such errors, or had a reason not to act on this one.
+/// Whether the client retries such errors, or had a reason not to retry this one.
 fn is_noticed(call: &Call<'_>) -> bool {
     let last = call.last();
     let flags = last.flags;

@@ -1,4 +1,4 @@
-//! A call that did everything right, too few times.
+//! A call retried correctly, but too few times.
 
 use super::rl206_gave_up_on_the_hint as rl206;
 use super::rl301_retry_before_retry_after as rl301;
@@ -24,7 +24,7 @@ const ATTEMPTS: Setting = Setting {
     meaning: "with more attempts than this it is not their number that is too small",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL203",
     name: "default-budget-exhausted",
@@ -63,10 +63,10 @@ pub(super) const RULE: Rule = Rule {
         r#"{"time":1779271200.10,"run":"r","call":"c","attempt":1,"max_retries":2,"status":429,"headers":{"retry-after":"1"},"error":{"type":"rate_limit_error"},"elapsed_s":0.1}
 {"time":1779271201.30,"run":"r","call":"c","attempt":2,"max_retries":2,"status":429,"headers":{"retry-after":"1"},"error":{"type":"rate_limit_error"},"elapsed_s":0.1}
 {"time":1779271202.50,"run":"r","call":"c","attempt":3,"max_retries":2,"status":429,"headers":{"retry-after":"1"},"error":{"type":"rate_limit_error"},"elapsed_s":0.1}"#,
-        // One wait of 10 ms may be jitter's: RL304 says so for information, and this stays a warning.
+        // Jitter may have caused a single wait of 10 ms: that is an info of RL304, and this stays a warning.
         r#"{"ts":"2026-05-20T10:00:00.00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","duration_ms":20}
 {"ts":"2026-05-20T10:00:00.03Z","run_id":"r","call_id":"c","attempt":2,"status":529,"error_type":"overloaded_error","duration_ms":20}"#,
-        // As many retries as are advised, all of them short by chance: an info.
+        // As many retries as recommended, all of them short by chance: an info.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","duration_ms":20}
 {"ts":"2026-05-20T10:00:00.3Z","run_id":"r","call_id":"c","attempt":2,"status":529,"error_type":"overloaded_error","duration_ms":20}
 {"ts":"2026-05-20T10:00:00.8Z","run_id":"r","call_id":"c","attempt":3,"status":529,"error_type":"overloaded_error","duration_ms":20}
@@ -75,7 +75,7 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:00:06.5Z","run_id":"r","call_id":"c","attempt":6,"status":529,"error_type":"overloaded_error","duration_ms":20}"#,
     ],
     near_misses: &[
-        // Six attempts and 15 s of waiting are a fair budget: the outage was longer.
+        // Six attempts and 15 s of waiting are a fair budget: the outage was longer than that.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error"}
 {"ts":"2026-05-20T10:00:00.5Z","run_id":"r","call_id":"c","attempt":2,"status":529,"error_type":"overloaded_error"}
 {"ts":"2026-05-20T10:00:01.5Z","run_id":"r","call_id":"c","attempt":3,"status":529,"error_type":"overloaded_error"}
@@ -85,15 +85,15 @@ pub(super) const RULE: Rule = Rule {
         // The waits ignored the server's hint: that is RL301, not a small budget.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":65,"error_type":"rate_limit_error"}
 {"ts":"2026-05-20T10:00:00.5Z","run_id":"r","call_id":"c","attempt":2,"status":429,"retry_after":64,"error_type":"rate_limit_error"}"#,
-        // Three of its five attempts were left: something else ended it.
+        // Three of its five attempts were left, so something else ended it.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"max_attempts":5,"status":529,"error_type":"overloaded_error"}
 {"ts":"2026-05-20T10:00:00.5Z","run_id":"r","call_id":"c","attempt":2,"max_attempts":5,"status":529,"error_type":"overloaded_error"}"#,
-        // It did not wait at all, time and again: that is RL304.
+        // It repeatedly did not wait at all: that is RL304.
         r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","duration_ms":20}
 {"ts":"2026-05-20T10:00:00.023Z","run_id":"r","call_id":"c","attempt":2,"status":529,"error_type":"overloaded_error","duration_ms":20}
 {"ts":"2026-05-20T10:00:00.046Z","run_id":"r","call_id":"c","attempt":3,"status":529,"error_type":"overloaded_error","duration_ms":20}
 {"ts":"2026-05-20T10:00:00.069Z","run_id":"r","call_id":"c","attempt":4,"status":529,"error_type":"overloaded_error","duration_ms":20}"#,
-        // The caller wants one retry and no more.
+        // The caller wants exactly one retry.
         r#"{"ts":"2026-05-20T10:00:00.00Z","run_id":"r","call_id":"c","attempt":1,"max_attempts":2,"status":529,"error_type":"overloaded_error","duration_ms":20}
 {"ts":"2026-05-20T10:00:00.48Z","run_id":"r","call_id":"c","attempt":2,"max_attempts":2,"status":529,"error_type":"overloaded_error","duration_ms":20}"#,
         // The policy allows three attempts.
@@ -103,10 +103,10 @@ max_attempts = 3
 {"ts":"2026-05-20T10:00:00.00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","duration_ms":20}
 {"ts":"2026-05-20T10:00:00.48Z","run_id":"r","call_id":"c","attempt":2,"status":529,"error_type":"overloaded_error","duration_ms":20}
 {"ts":"2026-05-20T10:00:01.39Z","run_id":"r","call_id":"c","attempt":3,"status":529,"error_type":"overloaded_error","duration_ms":20}"#,
-        // A used-up quota: no budget is enough.
+        // An exhausted quota: no budget is enough.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_code":"insufficient_quota"}
 {"ts":"2026-05-20T10:00:00.5Z","run_id":"r","call_id":"c","attempt":2,"status":429,"error_code":"insufficient_quota"}"#,
-        // Not all failures were of that kind.
+        // Not all failures were for lack of capacity.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"status":500,"error_type":"api_error"}
 {"ts":"2026-05-20T10:00:00.5Z","run_id":"r","call_id":"c","attempt":2,"status":529,"error_type":"overloaded_error"}"#,
     ],
@@ -145,10 +145,10 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     if call.attempts().any(is_unexplained) {
         hit.confidence = Confidence::Low;
     }
-    // Waits between attempts that were brought together by guess are a guess too. And as many retries as are
-    // advised are no small budget: it is chance if full jitter makes all of them short.
+    // If the attempts were joined by guess, so are the waits between them. As many retries as recommended are no small
+    // budget: then full jitter made all of them short by chance.
     let advised = ladder.unwrap_or(OFFICIAL).retries_for(fair);
-    // A bare 429 may be that of an empty account, which no budget outlasts.
+    // A 429 without explanation may mean an empty account, which no budget outlasts.
     let all_unexplained = call.attempts().all(is_unexplained);
     if call.grouping == Grouping::Inferred || call.len() > advised || all_unexplained {
         hit.severity = Some(Severity::Info);
@@ -156,19 +156,19 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// The waits of the client's own retries, where they are known.
+/// Returns the backoff of the client's own retries, if known.
 fn ladder(call: &Call<'_>) -> Option<Ladder> {
     sdk::ladder(call.table().names.text(call.origin(call.len() - 1).client))
 }
 
-/// How long more retries wait, in words.
+/// Describes how long more retries would wait.
 fn longer(call: &Call<'_>, ladder: Option<Ladder>, fair: f64) -> String {
     let Some(ladder) = ladder else { return format!("a fair budget waits {} at least", shared::seconds(fair)) };
     let next = ladder.retries_for(fair).max(call.len() - 1);
     format!("{next} retries of {} wait {}", ladder.whose, shared::seconds(ladder.waits_s(next)))
 }
 
-/// Advice for another client than the official SDKs, which the rule's own is for.
+/// Returns a fix for clients other than the official SDKs, which the rule's own fix is for.
 fn fix(ladder: Option<Ladder>) -> Option<Cow<'static, str>> {
     let job = "an unattended job can afford minutes";
     match ladder {
@@ -187,7 +187,7 @@ fn fix(ladder: Option<Ladder>) -> Option<Cow<'static, str>> {
     }
 }
 
-/// Whether the caller chose how often the call is sent: the policy says so, or the log has a cap that is not the
+/// Whether the caller chose the number of attempts: the policy declares it, or the log has a cap that is not the
 /// client's default.
 fn declared(call: &Call<'_>, settings: &Settings) -> bool {
     let last = call.len() - 1;
@@ -197,7 +197,7 @@ fn declared(call: &Call<'_>, settings: &Settings) -> bool {
     by_policy || (cap > 0 && cap != default)
 }
 
-/// A failure that waiting longer may well have outlasted.
+/// Whether the failure may have ended with more waiting.
 fn lacks_capacity(attempt: &Attempt) -> bool {
     !attempt.terminal() && attempt.refused()
 }
@@ -211,7 +211,7 @@ fn stopped_short(last: &Attempt) -> bool {
         || last.flags.has(Flags::TOOL)
 }
 
-/// Whether the shape of the waits, not their number, is what was wrong.
+/// Whether the lengths of the waits were wrong rather than their number.
 fn another_tells(call: &Call<'_>, settings: &Settings) -> bool {
     let immediate_retries = ImmediateRetries::of(call, &super::instants::call_terms(settings));
     let immediate =

@@ -1,4 +1,4 @@
-//! Two code paths of one run disagree about the same failure.
+//! Two code paths of one run treat the same failure differently.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::classify::Class;
@@ -12,7 +12,7 @@ const CALLS: Setting = Setting {
     meaning: "calls that must have retried the failure, and calls that must have given it up",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL204",
     name: "overload-seen-as-fatal",
@@ -49,28 +49,28 @@ pub(super) const RULE: Rule = Rule {
 {"timestamp":"2026-05-20T10:00:05Z","session_id":"s","turn_id":"d","try":2,"status_code":200}"#,
     ],
     near_misses: &[
-        // Another run has another client.
+        // The other run may use another client.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"a","attempt":1,"status":529}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"a","attempt":2,"status":200}
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"b","attempt":1,"status":529}
 {"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"b","attempt":2,"status":200}
 {"ts":"2026-05-20T10:00:04Z","run_id":"q","call_id":"c","attempt":1,"status":529,"decision":"fail"}
 {"ts":"2026-05-20T10:00:05Z","run_id":"q","call_id":"d","attempt":1,"status":529,"decision":"fail"}"#,
-        // Text had been handed on: not sending again is defensible.
+        // Text had been passed on: not retrying is defensible.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"a","attempt":1,"status":529}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"a","attempt":2,"status":200}
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"b","attempt":1,"status":529}
 {"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"b","attempt":2,"status":200}
 {"ts":"2026-05-20T10:00:04Z","run_id":"r","call_id":"c","attempt":1,"status":200,"mid_stream":true,"error_type":"overloaded_error","delivered":9}
 {"ts":"2026-05-20T10:00:05Z","run_id":"r","call_id":"d","attempt":1,"status":200,"mid_stream":true,"error_type":"overloaded_error","delivered":9}"#,
-        // The server asks for more than five minutes: to end the call, so that it can resume, is right.
+        // The server asks for more than five minutes: ending the call so that it can resume is right.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"a","attempt":1,"status":429,"error_type":"rate_limit_error","retry_after":1}
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"a","attempt":2,"status":200}
 {"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"b","attempt":1,"status":429,"error_type":"rate_limit_error","retry_after":1}
 {"ts":"2026-05-20T10:00:05Z","run_id":"r","call_id":"b","attempt":2,"status":200}
 {"ts":"2026-05-20T10:00:06Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_type":"rate_limit_error","retry_after":400}
 {"ts":"2026-05-20T10:00:07Z","run_id":"r","call_id":"d","attempt":1,"status":429,"error_type":"rate_limit_error","retry_after":400}"#,
-        // One of each: chance, or a call the run did not need any more.
+        // One of each: coincidence, or a call that the run no longer needed.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"a","attempt":1,"status":529}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"a","attempt":2,"status":200}
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"b","attempt":1,"status":529,"decision":"fail"}"#,
@@ -80,7 +80,7 @@ pub(super) const RULE: Rule = Rule {
 fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let least = settings.get(RULE.code, &CALLS).max(1.0);
     let mut hits = Vec::new();
-    // Where no run is named, calls of different programs may stand side by side.
+    // Without a run id, calls of different programs may be mixed.
     for (_, run, tally) in fleet.sorted_runs().into_iter().filter(|(_, run, _)| run.is_some()) {
         let torn = tally.handlings.iter().filter(|(_, handling)| {
             let both = handling.retried.min(handling.given_up);
@@ -91,7 +91,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     hits
 }
 
-/// Calls of which only their ids would tell whether they sent again, where they may decide it.
+/// Counts calls for which only call ids would show whether they were retried, if these could change the result.
 fn lacks(fleet: &Fleet<'_>, settings: &Settings) -> Option<(Field, u64)> {
     let least = settings.get(RULE.code, &CALLS).max(1.0);
     let named = fleet.runs.iter().filter(|(run, _)| run.is_some()).flat_map(|(_, tally)| tally.handlings.iter());

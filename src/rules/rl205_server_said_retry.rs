@@ -1,11 +1,11 @@
-//! The server asked for another try and got none.
+//! The server asked for a retry, and none was made.
 
 use super::rl206_gave_up_on_the_hint as rl206;
 use super::{Check, Field, Hit, Rule, Scope, Settings, repeats, shared};
 use crate::calls::Call;
 use crate::model::{Attempt, Flags, Outcome, Remedy, Severity};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL205",
     name: "server-said-retry",
@@ -35,7 +35,7 @@ pub(super) const RULE: Rule = Rule {
     near_misses: &[
         // A spent cap stays spent.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_code":"enforced_spend_limit_reached","should_retry":true,"decision":"fail"}"#,
-        // It was followed.
+        // There was a retry.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"should_retry":true}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":400,"should_retry":true}"#,
         // Half an hour: ending the call so that it can resume is right.
@@ -57,7 +57,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
             .on_call(call)
             .about(attempt.class)
             .count("attempts", 1);
-    // Without ids or counters, the attempt that followed may have been taken for another call's.
+    // Without ids or counters, the next attempt may have been assigned to another call.
     if repeats::guessed(call) && !attempt.flags.has(Flags::DECIDED_FAIL) {
         hit.severity = Some(Severity::Info);
     }
@@ -67,7 +67,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// Reasons to stop, or to go on elsewhere, that are no mistake.
+/// Whether the attempt had a reason to stop, or to continue elsewhere, that is no mistake.
 fn excused(attempt: &Attempt) -> bool {
     let flags = attempt.flags;
     shared::is_unsafe_to_repeat(attempt)

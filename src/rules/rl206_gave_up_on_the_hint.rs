@@ -1,4 +1,4 @@
-//! The server said when to come back, and the client left for good.
+//! The server said when to retry, and the client gave up.
 
 use super::sdk::{self, LongHint};
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
@@ -16,7 +16,7 @@ const WORTH: Setting = Setting {
     meaning: "a hint beyond this is a reason to end the call so that it can resume later",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL206",
     name: "gave-up-on-the-hint",
@@ -45,11 +45,11 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:00:02.4Z","run_id":"r","call_id":"c","attempt":2,"max_attempts":5,"status":429,"retry_after":90,"error_type":"rate_limit_error"}"#,
     ],
     near_misses: &[
-        // The attempts are spent: the cap on attempts ended the call, not the hint.
+        // No attempts are left: the attempt cap ended the call, not the hint.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":3,"max_attempts":3,"status":429,"retry_after":60,"error_type":"rate_limit_error","decision":"fail"}"#,
-        // A short hint fits any cap: giving up on it is RL201.
+        // A short hint is within any cap: giving up on it is RL201.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"max_attempts":5,"status":429,"retry_after":5,"error_type":"rate_limit_error","decision":"fail"}"#,
-        // The client obeyed such a hint before: it is not the hint that made it stop.
+        // The client obeyed such a hint before, so the hint is not what made it stop.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":70,"error_type":"rate_limit_error"}
 {"ts":"2026-05-20T10:01:11Z","run_id":"r","call_id":"c","attempt":2,"status":429,"retry_after":70,"error_type":"rate_limit_error"}"#,
         // Two hours: ending the call so that it can resume is right.
@@ -57,12 +57,12 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-/// Why a client could not follow a hint.
+/// Reason why a client could not follow a hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Obstacle {
-    /// It passes a common cap; µs.
+    /// The hint in µs, which exceeds a common cap.
     Long(i64),
-    /// It is no number of seconds and no date.
+    /// The hint is neither a number of seconds nor a date.
     Unreadable,
 }
 
@@ -91,7 +91,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
         (Obstacle::Long(hint), Some(LongHint::Refused(over))) if hint > i64::from(over) * 1_000_000 => {
             hit.message.push_str(&format!("; this version of the client ends a call over {over} s"));
         }
-        // Such a client would be waiting still: what ended the call is not in the log.
+        // Such a client would still be waiting: what ended the call is not in the log.
         (Obstacle::Long(_), Some(LongHint::Obeyed)) => hit.confidence = Confidence::Low,
         _ => {}
     }
@@ -101,14 +101,14 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// What the client of the last attempt does with long hints.
+/// Returns what the client of the last attempt does with long hints, if known.
 fn known(call: &Call<'_>) -> Option<LongHint> {
     let (origin, names) = (call.origin(call.len() - 1), &call.table().names);
     let (client, version) = sdk::of(origin, names);
     sdk::long_hint(client, version)
 }
 
-/// What kept the client from following the server's last hint, where that is why the call ended.
+/// Returns what kept the client from following the server's last hint, if that is why the call ended.
 pub(super) fn gave_up(call: &Call<'_>, settings: &Settings) -> Option<Obstacle> {
     let last = call.last();
     let spent = last.max_attempts > 0 && last.number >= last.max_attempts;
@@ -121,17 +121,17 @@ pub(super) fn gave_up(call: &Call<'_>, settings: &Settings) -> Option<Obstacle> 
     obstacle(call, position, settings)
 }
 
-/// Whether the hint at `position` is a reason to end the call so that it can resume.
+/// Whether the hint at `position` is so long that ending the call is right, so that it can resume later.
 pub(super) fn too_long(call: &Call<'_>, position: usize, settings: &Settings) -> bool {
     call.hint_us(position).is_some_and(|hint| hint > worth_us(settings))
 }
 
-/// A hint beyond this is a reason to end the call, µs.
+/// Returns the longest hint that a call should wait for, µs.
 pub(super) fn worth_us(settings: &Settings) -> i64 {
     shared::micros(settings.get(RULE.code, &WORTH))
 }
 
-/// The longest single wait clients commonly allow, µs.
+/// Returns the longest single wait that clients commonly allow, µs.
 pub(super) fn cap_us(settings: &Settings) -> i64 {
     shared::micros(settings.get(RULE.code, &CAP))
 }

@@ -1,4 +1,4 @@
-//! An answer without its end, used as if it were whole.
+//! An incomplete answer was used as if it were complete.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::calls::Call;
@@ -20,12 +20,12 @@ const MOST_ABSENT: Setting = Setting {
     meaning: "streams without a stop reason are told where they are at most this share of those that could have one",
 };
 
-/// APIs whose every complete answer carries a stop reason. Sources: Anthropic docs, Streaming messages (`message_delta`);
-/// OpenAI API reference, Chat completions (`finish_reason`); Gemini API reference, `finishReason`; Amazon Bedrock,
-/// ConverseStream (`messageStop`).
+/// APIs whose complete answers always have a stop reason. Sources: Anthropic docs, Streaming messages
+/// (`message_delta`); OpenAI API reference, Chat completions (`finish_reason`); Gemini API reference, `finishReason`;
+/// Amazon Bedrock, ConverseStream (`messageStop`).
 const FIRST_PARTY: [&str; 7] = ["anthropic", "openai", "gemini", "google", "vertex", "bedrock", "azure"];
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL207",
     name: "truncated-stream-accepted",
@@ -54,35 +54,35 @@ pub(super) const RULE: Rule = Rule {
     check: Check::CallAndFleet(check, check_all),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","call_id":"c","provider":"anthropic","stream":true,"status":200,"outcome":"ok","completed":false,"delivered":7}"#,
-        // Beside answers that do carry a stop reason.
+        // Among answers that do have a stop reason.
         r#"{"ts":"2026-05-20T10:00:00Z","call_id":"a","provider":"openai","model":"m","stream":true,"status":200,"finish_reason":"stop"}
 {"ts":"2026-05-20T10:01:00Z","call_id":"b","provider":"openai","model":"m","stream":true,"status":200,"finish_reason":null}"#,
-        // A kept body that lacks its last event.
+        // A logged body that lacks its last event.
         r#"{"ts":"2026-05-20T10:00:00Z","call_id":"c","provider":"my-vllm","status":200,"outcome":"ok","body":"data: {\"choices\":[{\"delta\":{\"content\":\"Hel\"},\"finish_reason\":null}]}\n\n"}"#,
         r#"{"ts":"2026-05-20T10:00:00Z","call_id":"c","provider":"anthropic","stream":true,"status":200,"outcome":"ok","transport":"connection closed by peer during the answer"}"#,
-        // Three streams have the field, one has not.
+        // Three streams have the field, one does not.
         r#"{"ts":"2026-05-20T10:00:00Z","call_id":"a","provider":"anthropic","stream":true,"status":200,"stop_reason":"end_turn"}
 {"ts":"2026-05-20T10:01:00Z","call_id":"b","provider":"anthropic","stream":true,"status":200,"stop_reason":"tool_use"}
 {"ts":"2026-05-20T10:02:00Z","call_id":"c","provider":"anthropic","stream":true,"status":200,"stop_reason":"max_tokens"}
 {"ts":"2026-05-20T10:03:00Z","call_id":"d","provider":"anthropic","stream":true,"status":200}"#,
     ],
     near_misses: &[
-        // This server, or this logger, gives no stop reason at all.
+        // This server or logger gives no stop reason at all.
         r#"{"ts":"2026-05-20T10:00:00Z","call_id":"a","provider":"my-vllm","stream":true,"status":200,"finish_reason":null}
 {"ts":"2026-05-20T10:01:00Z","call_id":"b","provider":"my-vllm","stream":true,"status":200,"finish_reason":null}
 {"ts":"2026-05-20T10:02:00Z","call_id":"c","provider":"my-vllm","stream":true,"status":200}"#,
-        // Noticed, and sent again.
+        // The client noticed it and retried.
         r#"{"ts":"2026-05-20T10:00:00Z","call_id":"c","attempt":1,"stream":true,"status":200,"completed":false,"duration_ms":900}
 {"ts":"2026-05-20T10:00:02Z","call_id":"c","attempt":2,"stream":true,"status":200,"completed":true,"duration_ms":900}"#,
         // Logged as a failure: whether that is retried is for RL202.
         r#"{"ts":"2026-05-20T10:00:00Z","call_id":"c","stream":true,"status":200,"outcome":"error","completed":false}"#,
-        // The caller hung up.
+        // The caller closed the connection.
         r#"{"ts":"2026-05-20T10:00:00Z","call_id":"c","stream":true,"status":200,"kind":"cancelled","completed":false}"#,
-        // A stop reason, although the field for the last event says no.
+        // There is a stop reason, although the field for the last event says otherwise.
         r#"{"ts":"2026-05-20T10:00:00Z","call_id":"c","stream":true,"status":200,"outcome":"ok","stop_reason":"end_turn","done":false}"#,
-        // The logger cut the body it kept.
+        // The logger truncated the body that it stored.
         r#"{"ts":"2026-05-20T10:00:00Z","call_id":"c","status":200,"outcome":"ok","body":"event: message_start\ndata: {\"type\":\"message_start\"}\n\nevent: content_block_delta\ndata: {\"type\":\"content_bl"}"#,
-        // The connection closed after the answer.
+        // The connection was closed after the answer.
         r#"{"ts":"2026-05-20T10:00:00Z","call_id":"c","status":200,"outcome":"ok","stream":true,"transport":"closed_after_response"}"#,
     ],
 };
@@ -105,7 +105,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// Whether the call ended with an answer that broke off, and nothing says that anybody noticed.
+/// Whether the call ended with an answer that broke off, and nothing shows that anybody noticed.
 pub(super) fn accepted(call: &Call<'_>) -> bool {
     let last = call.last();
     let broke_off = last.flags.end() == AnswerEnd::Truncated && last.class == Some(Class::Connection);
@@ -146,7 +146,7 @@ fn check_all(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     hits
 }
 
-/// A finding for each answer that is known one by one.
+/// Returns a finding for each of the earliest such answers.
 fn each<'f>(
     fleet: &'f Fleet<'_>,
     asker: &'f Asker,

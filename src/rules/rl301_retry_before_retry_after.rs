@@ -1,4 +1,4 @@
-//! The server's wait is a floor, and the client came back before it was over.
+//! The wait requested by the server is a minimum, and the client retried before it was over.
 
 use super::sdk;
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
@@ -20,7 +20,7 @@ const FIXED: Setting = Setting {
     meaning: "time by which a wait may fall short, if that is more",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL301",
     name: "retry-before-retry-after",
@@ -51,13 +51,13 @@ pub(super) const RULE: Rule = Rule {
     ],
     check: Check::Call(check),
     firing: &[
-        // In the words of the error.
+        // The hint is in the message of the error.
         r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_message":"Rate limit reached on tokens per min (TPM). Please try again in 7.5s.","duration_ms":10}
 {"ts":"2026-05-20T10:00:01.000Z","run_id":"r","call_id":"c","attempt":2,"status":429,"error_message":"Rate limit reached on tokens per min (TPM). Please try again in 6.5s.","duration_ms":10}"#,
-        // Six days, spelled: no doubt about the unit.
+        // Six days in words: no doubt about the unit.
         r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":429,"headers":{"retry-after":"144h0m0s"},"duration_ms":10}
 {"ts":"2026-05-20T10:00:10.000Z","run_id":"r","call_id":"c","attempt":2,"status":429,"headers":{"retry-after":"143h59m50s"},"duration_ms":10}"#,
-        // The limit that refused it was not whole again, and refused it again.
+        // The limit that refused it had not fully recovered, and refused it again.
         r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":429,"headers":{"x-rate-limit-reset-tokens":"55"},"duration_ms":10}
 {"ts":"2026-05-20T10:00:00.700Z","run_id":"r","call_id":"c","attempt":2,"status":429,"headers":{"x-rate-limit-reset-tokens":"54"},"duration_ms":10}"#,
         r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":90,"error_type":"rate_limit_error","duration_ms":10,"client":{"name":"Anthropic/Python","version":"0.50.0"}}
@@ -74,44 +74,44 @@ pub(super) const RULE: Rule = Rule {
         // Just within the tolerance of 2%.
         r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":10,"error_type":"rate_limit_error","duration_ms":0}
 {"ts":"2026-05-20T10:00:09.800Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":10}"#,
-        // A little after the hint: that is right.
+        // A little after the hint, which is right.
         r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":30,"error_type":"rate_limit_error","duration_ms":10}
 {"ts":"2026-05-20T10:00:30.015Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":10}"#,
         // Zero means at once.
         r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":0,"error_type":"rate_limit_error"}
 {"ts":"2026-05-20T10:00:00.400Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
-        // A hint on a used-up quota is no promise: that is RL107.
+        // A hint with an exhausted quota is no promise: that is RL107.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":60,"error_code":"insufficient_quota"}
 {"ts":"2026-05-20T10:00:05Z","run_id":"r","call_id":"c","attempt":2,"status":429,"retry_after":55,"error_code":"insufficient_quota"}"#,
-        // The limit of one model says nothing of another.
+        // The limit of one model does not apply to another.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"model":"a","status":429,"retry_after":60,"error_type":"rate_limit_error"}
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"model":"b","status":200}"#,
-        // A limit that is whole again in 40 s may let a request in sooner, and did.
+        // A limit that recovers fully in 40 s may let a request in sooner, and did.
         r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":429,"headers":{"x-ratelimit-remaining-requests":"0","x-ratelimit-reset-requests":"40s"},"duration_ms":10}
 {"ts":"2026-05-20T10:00:04.000Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":10}"#,
-        // The client's own plan, in the words of the log.
+        // The log has the wait that the client planned.
         r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_message":"Rate limit reached, will retry in 30 seconds","duration_ms":10}
 {"ts":"2026-05-20T10:00:04.000Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":10}"#,
-        // Two seconds, logged by a clock of whole seconds, may show as one.
+        // Two seconds may appear as one by a clock of whole seconds.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":2,"error_type":"rate_limit_error"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
     ],
 };
 
-/// A bare number of seconds beyond this may be one of milliseconds: 345,600 s, or 345.6 s.
+/// A number of seconds without a unit beyond this may count milliseconds: 345,600 s, or 345.6 s.
 const DOUBTFUL_US: i64 = 4 * 86_400 * 1_000_000;
 
-/// The longest wait a timer with 32 bits of milliseconds can hold.
+/// Longest wait that a timer with 32 bits of milliseconds can hold, µs.
 const TIMER_US: i64 = i32::MAX as i64 * 1000;
 
-/// A retry that came before its time.
+/// A retry that came too early.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Early {
     position: usize,
     wait: Wait,
     hint_us: i64,
     source: HintSource,
-    /// The hint may count milliseconds in the place of seconds.
+    /// Whether the hint may count milliseconds instead of seconds.
     doubtful: bool,
 }
 
@@ -153,7 +153,8 @@ fn rest_on(hit: &mut Hit, call: &Call<'_>, early: Early) {
             hit.rows.push(row);
         }
     }
-    // What was refused again could have been known to be. What was let in, or failed for another reason, could not.
+    // That an early retry is refused again can be foreseen, so it is wasted. A retry that was let in, or failed for
+    // another reason, is not.
     let (before, next) = (call.at(early.position), call.at(early.position + 1));
     if next.refused() || (next.failed() && next.class == before.class) {
         hit.wasted.push(call.rows()[early.position + 1]);
@@ -161,40 +162,40 @@ fn rest_on(hit: &mut Hit, call: &Call<'_>, early: Early) {
     }
 }
 
-/// The retry of the attempt at `position`, where it came before the server's time.
+/// Returns the retry of the attempt at `position`, if it was earlier than the server allowed.
 pub(super) fn early(call: &Call<'_>, position: usize, settings: &Settings) -> Option<Early> {
     let detail = call.detail(position)?;
     let hint_us = detail.hint_us.filter(|&hint| hint > 0)?;
     let source = detail.hint_source;
-    // A bucket lets requests in before it is full again, and a model may load faster than estimated: only what was
-    // refused again came too early.
+    // A token bucket lets requests in before it is full again, and a model may load faster than estimated, so only a
+    // retry that was refused again was too early.
     if !source.is_promise() && call.at(position + 1).class != call.at(position).class {
         return None;
     }
-    // A wait named beside a spent window or quota is no promise that waiting helps.
+    // A wait named along with a spent window or quota is no promise that waiting helps.
     if call.at(position).terminal() || !shared::same_scope(call, position, position + 1) {
         return None;
     }
     let clock_step = shared::clock_step_us(call);
-    // A clock of whole seconds and no id: nothing tells a retry from another request.
+    // With a clock of whole seconds and no id, nothing distinguishes a retry from another request.
     if clock_step > 0 && !shared::shows_retry(call, position) {
         return None;
     }
     let wait = call.wait_before(position + 1)?;
-    // Where the unit is in doubt, only what is early in either is early.
+    // If the unit is in doubt, a retry is early only if it is early in both units.
     let doubtful = hint_us > DOUBTFUL_US && !detail.hint_unit_known;
     let least = if doubtful { hint_us / 1000 } else { hint_us };
     let tolerance = tolerance_us(least, settings) + clock_step;
     (wait.us < least - tolerance).then_some(Early { position, wait, hint_us, source, doubtful })
 }
 
-/// How far a wait may fall short of a hint, both in µs.
+/// Returns by how much a wait may be shorter than a hint; both in µs.
 pub(super) fn tolerance_us(hint: i64, settings: &Settings) -> i64 {
     let (share, fixed_us) = tolerance(settings);
     shared::scaled(hint, share).max(fixed_us)
 }
 
-/// The same as a share of the hint, and in µs, whichever is more.
+/// Returns the tolerance as a share of the hint and in µs; the larger one applies.
 pub(super) fn tolerance(settings: &Settings) -> (f64, i64) {
     (settings.get(RULE.code, &SHARE), shared::micros(settings.get(RULE.code, &FIXED) / 1e3))
 }
@@ -216,7 +217,7 @@ fn asked_words(early: Early) -> String {
     }
 }
 
-/// What the figures show of the cause, and the fix for it.
+/// Returns what the figures suggest as the cause, and the fix for it.
 fn cause(call: &Call<'_>, early: Early) -> Option<(String, &'static str)> {
     let wait_us = early.wait.us;
     if early.hint_us > TIMER_US && wait_us < 1_000_000 {
@@ -227,7 +228,7 @@ fn cause(call: &Call<'_>, early: Early) -> Option<(String, &'static str)> {
         ));
     }
     if early.hint_us > MINUTE_US && CUT_US.contains(&wait_us) {
-        // A minute that ended a little early was not cut.
+        // A wait of a minute that ended a little early was not capped.
         return Some(("the wait looks cut to a cap of 60 s".to_owned(), CAPPED_FIX));
     }
     if sent_by_outer_loop(call, early.position) {
@@ -251,23 +252,25 @@ fn cause(call: &Call<'_>, early: Early) -> Option<(String, &'static str)> {
     ))
 }
 
-/// For a client that cuts the server's hint to a cap of its own.
+/// Fix for a client that limits the server's hint to a cap of its own.
 const CAPPED_FIX: &str = "Let the cap apply to the client's own backoff only, not to the server's hint: obey the \
                           hint in full, or end the call.";
-/// Waits that were cut to a minute, with some jitter, µs. They word the cause and decide nothing.
+/// Waits that were capped to a minute, with some jitter, µs. They affect only the wording of the cause, not whether
+/// there is a finding.
 const CUT_US: RangeInclusive<i64> = 58_000_000..=66_000_000;
-/// Waits of the official SDKs' own ladder, µs: 75% of half a second to 8 s, and what timers add.
+/// Waits of the official SDKs' own backoff, µs: 75% of half a second to 8 s, plus timer delay.
 const LADDER_US: RangeInclusive<i64> = 300_000..=8_500_000;
 
-/// Whether the SDK did not send again what failed at `position`: its own counter stands at 0 once more.
+/// Whether the SDK did not itself retry what failed at `position`: its own counter is 0 again.
 fn sent_by_outer_loop(call: &Call<'_>, position: usize) -> bool {
     call.at(position).sdk_count().is_some() && call.at(position + 1).sdk_count() == Some(0)
 }
 
-/// Some versions of clients discard hints from here on, others above it.
+/// Some client versions discard hints from this length on, others only above it, µs.
 const MINUTE_US: i64 = 60_000_000;
 
-/// A hint of a minute or more and a wait on the SDKs' own ladder: some versions discard long hints.
+/// Returns the cause for a hint of a minute or more and a wait typical of the SDKs' own backoff: some versions discard
+/// long hints.
 fn discarded(call: &Call<'_>, early: Early) -> Option<(String, &'static str)> {
     let origin = call.origin(early.position);
     let names = &call.table().names;

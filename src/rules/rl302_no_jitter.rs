@@ -1,4 +1,4 @@
-//! Waits of one step that are all alike: whoever fails together comes back together.
+//! All waits of one step are alike, so calls that fail together retry together.
 
 use super::scripted::{attempts, retried};
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, backoffs, shared};
@@ -18,7 +18,7 @@ const SPREAD: Setting = Setting {
     meaning: "the middle nine tenths of the waits of a step lie closer together than this share of their median",
 };
 
-/// A call of the examples with the wait as the client logged it, and no durations.
+/// A call with the wait as logged by the client, and no durations.
 macro_rules! planned {
     ($call:literal, $at:literal, $wait:literal, $again:literal) => {
         concat!(
@@ -38,7 +38,7 @@ macro_rules! planned {
         )
     };
 }
-/// A call of the examples whose request was refused, changed and let in.
+/// A call whose request was refused, changed and accepted.
 macro_rules! repaired {
     ($call:literal, $at:literal, $again:literal) => {
         concat!(
@@ -57,15 +57,15 @@ macro_rules! repaired {
         )
     };
 }
-/// A call of the examples with a hint of the server.
+/// A call with a hint from the server.
 macro_rules! hinted {
     ($call:literal, $at:literal, $again:literal) => {
         attempts!($call: 1 limited $at, 2 ok $again)
     };
 }
 
-/// See the catalogue.
-// The calls of the examples read better in rows.
+/// Catalogue entry of the rule.
+// The calls of the examples are more readable in rows.
 #[rustfmt::skip]
 pub(super) const RULE: Rule = Rule {
     code: "RL302",
@@ -108,30 +108,30 @@ pub(super) const RULE: Rule = Rule {
             retried!("d", "09.000", "09.744"), retried!("e", "12.000", "12.190"), retried!("f", "15.000", "16.012"),
             retried!("g", "18.000", "18.655"), retried!("h", "21.000", "21.871"),
         ),
-        // The official SDKs' band: 375 to 500 ms.
+        // The jitter of the official SDKs: 375 to 500 ms.
         concat!(
             retried!("a", "00.000", "00.581"), retried!("b", "03.000", "03.498"), retried!("c", "06.000", "06.522"),
             retried!("d", "09.000", "09.594"), retried!("e", "12.000", "12.477"), retried!("f", "15.000", "15.560"),
             retried!("g", "18.000", "18.510"), retried!("h", "21.000", "21.539"),
         ),
-        // Every wait was the server's.
+        // Every wait was requested by the server.
         concat!(
             hinted!("a", "00.000", "02.100"), hinted!("b", "03.000", "05.101"), hinted!("c", "06.000", "08.102"),
             hinted!("d", "09.000", "11.100"), hinted!("e", "12.000", "14.103"), hinted!("f", "15.000", "17.100"),
             hinted!("g", "18.000", "20.101"), hinted!("h", "21.000", "23.100"),
         ),
-        // Each request was made smaller after it had been refused: that is no retry.
+        // Each request was made smaller after it had been refused, which is no retry.
         concat!(
             repaired!("a", "00.000", "00.300"), repaired!("b", "03.000", "03.301"), repaired!("c", "06.000", "06.300"),
             repaired!("d", "09.000", "09.302"), repaired!("e", "12.000", "12.300"), repaired!("f", "15.000", "15.301"),
             repaired!("g", "18.000", "18.300"), repaired!("h", "21.000", "21.301"),
         ),
-        // Too few to tell.
+        // Too few waits to tell.
         concat!(
             retried!("a", "00.000", "01.100"), retried!("b", "03.000", "04.101"), retried!("c", "06.000", "07.102"),
             retried!("d", "09.000", "10.100"), retried!("e", "12.000", "13.103"), retried!("f", "15.000", "16.100"),
         ),
-        // Whole seconds, by the clock of the log and by the client's own words, may be rounded ones.
+        // Waits of whole seconds, both by the clock of the log and as logged by the client, may be rounded.
         concat!(
             planned!("a", "00", "1", "01"), planned!("b", "02", "1", "03"), planned!("c", "04", "1", "05"),
             planned!("d", "06", "1", "07"), planned!("e", "08", "1", "09"), planned!("f", "10", "1", "11"),
@@ -154,12 +154,12 @@ fn judge(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, least: u64, spread:
     };
     let steps: Vec<(u8, &Step)> =
         tally.steps.iter().map(|(number, step)| (*number, step)).filter(|(_, step)| alike(step)).collect();
-    // The one that rests on most waits; of several, the first.
+    // The step with the most waits; of several, the first.
     let (number, most) = steps.iter().rev().max_by_key(|(_, step)| step.waits.count())?;
     let waits = &most.waits;
     let further =
         if steps.len() > 1 { format!("; {} of its steps are alike in that", steps.len()) } else { String::new() };
-    // No closer than the buckets tell.
+    // Not less than the resolution of the buckets.
     let width = (waits.quantile_s(0.95) - waits.quantile_s(0.05)).max(waits.quantile_s(0.5) * Waits::RESOLUTION);
     let message = format!(
         "{} wait {} before the {} retry, every time ({} waits, nine in ten of them within {}){further}",

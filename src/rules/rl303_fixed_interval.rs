@@ -1,4 +1,4 @@
-//! The same wait before every retry: no backoff.
+//! The same wait before every retry, so no backoff.
 
 use super::scripted::attempts;
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, backoffs, shared};
@@ -11,24 +11,24 @@ const LONG: Setting = Setting {
     unit: "s",
     meaning: "waits as long as this need not grow: most caps of a backoff are no longer",
 };
-/// The steps that must be alike.
+/// Steps whose waits must be alike.
 const STEPS: [u8; 3] = [1, 2, 3];
 
-/// A call of the examples that is sent four times, at these seconds of the minute.
+/// A call that is sent four times, at these seconds of the minute.
 macro_rules! call {
     ($call:literal, $a:literal, $b:literal, $c:literal, $d:literal) => {
         attempts!($call: 1 overloaded $a, 2 overloaded $b, 3 overloaded $c, 4 ok $d)
     };
 }
-/// The same, with hints of the server.
+/// A call that is sent four times, with hints from the server.
 macro_rules! hinted {
     ($call:literal, $a:literal, $b:literal, $c:literal, $d:literal) => {
         attempts!($call: 1 limited $a, 2 limited $b, 3 limited $c, 4 ok $d)
     };
 }
 
-/// See the catalogue.
-// The calls of the examples read better in rows.
+/// Catalogue entry of the rule.
+// The calls of the examples are more readable in rows.
 #[rustfmt::skip]
 pub(super) const RULE: Rule = Rule {
     code: "RL303",
@@ -57,35 +57,35 @@ pub(super) const RULE: Rule = Rule {
             call!("a", "00.0", "02.1", "04.2", "06.3"), call!("b", "10.0", "12.1", "14.2", "16.3"),
             call!("c", "20.0", "22.1", "24.2", "26.3"),
         ),
-        // Some jitter around one length is no backoff either.
+        // Some jitter around a constant wait is no backoff either.
         concat!(
             call!("a", "00.0", "02.02", "04.17", "06.28"), call!("b", "10.0", "12.15", "14.22", "16.31"),
             call!("c", "20.0", "22.07", "24.15", "26.19"), call!("d", "30.0", "32.12", "34.19", "36.35"),
         ),
-        // One call is enough, if its waits leave no room for chance.
+        // One call is enough if its waits cannot be explained by chance.
         concat!(call!("a", "00.0", "02.1", "04.2", "06.3")),
-        // Three waits within 5%, of one call: jitter may have made them so, and this is an info.
+        // Three waits within 5%, in one call: jitter may have caused that, so this is an info.
         concat!(call!("a", "00.0", "02.1", "04.25", "06.43")),
     ],
     near_misses: &[
-        // 1, 2, 4 s.
+        // Waits of 1, 2 and 4 s.
         concat!(
             call!("a", "00.0", "01.1", "03.2", "07.3"), call!("b", "10.0", "11.1", "13.2", "17.3"),
             call!("c", "20.0", "21.1", "23.2", "27.3"),
         ),
-        // The server asked for it.
+        // The server requested the waits.
         concat!(
             hinted!("a", "00.0", "02.1", "04.2", "06.3"), hinted!("b", "10.0", "12.1", "14.2", "16.3"),
             hinted!("c", "20.0", "22.1", "24.2", "26.3"),
         ),
-        // The waits of one call grow, and reach a cap.
+        // The waits of one call grow up to a cap.
         concat!(attempts!("a": 1 overloaded "00.0", 2 overloaded "01.1", 3 overloaded "03.2", 4 overloaded "07.3",
             5 overloaded "11.4", 6 overloaded "15.5", 7 ok "19.6")),
-        // The log begins in the middle of the call: its waits may be at their cap.
+        // The log begins in the middle of the call, whose waits may be at their cap.
         concat!(attempts!("a": 5 overloaded "00.0", 6 overloaded "08.1", 7 overloaded "16.2", 8 ok "24.3")),
         // Two waits are too few.
         concat!(attempts!("a": 1 overloaded "00.0", 2 overloaded "02.1", 3 ok "04.2")),
-        // Full jitter, where three waits of a step happen to lie alike.
+        // Full jitter, where three waits of a step are alike by chance.
         concat!(
             call!("a", "00.0", "00.9", "02.6", "04.2"), call!("b", "10.0", "11.0", "11.3", "14.8"),
             call!("c", "20.0", "20.3", "22.1", "22.9"),
@@ -97,15 +97,15 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     backoffs::each(fleet, |key, tally| fixed(fleet, key, tally, settings))
 }
 
-/// What shows that the loop does not back off.
+/// Returns the finding that the loop does not back off, if it does not.
 pub(super) fn fixed(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, settings: &Settings) -> Option<Hit> {
     let long_s = settings.get(RULE.code, &LONG);
     by_steps(fleet, key, tally, long_s).or_else(|| by_call(fleet, key, tally, long_s))
 }
 
-/// The loop waits as long at every step, over all its calls.
+/// Checks whether the loop waits as long at every step, over all its calls.
 fn by_steps(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, long_s: f64) -> Option<Hit> {
-    // Three waits of each step: the least a middle is known from.
+    // Three waits of each step, the fewest for a meaningful median.
     let known = STEPS.iter().all(|step| tally.steps.get(step).is_some_and(|step| step.waits.count() >= 3));
     if !known || tally.schedule().shape != Shape::Fixed {
         return None;
@@ -127,7 +127,7 @@ fn by_steps(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, long_s: f64) -> 
     Some(hit.count("waits", tally.own()).number("median_s", first).count("retries", last.into()))
 }
 
-/// The waits of the loop that the verdict is not about.
+/// Describes the waits of the loop that the finding is not about.
 fn beside(tally: &LoopTally) -> String {
     let parts = [(tally.dictated, "as the server asked"), (tally.unmeasured, "of a length that the log does not show")];
     let told = parts.iter().filter(|(count, _)| *count > 0);
@@ -135,7 +135,8 @@ fn beside(tally: &LoopTally) -> String {
     if told.is_empty() { String::new() } else { format!(" (beside {})", told.join(" and ")) }
 }
 
-/// Single calls show it: their own waits are alike from the first retry on, and no cap that they grew up to.
+/// Checks whether single calls show it: their own waits are alike from the first retry on, and not because they grew up
+/// to a cap.
 fn by_call(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, long_s: f64) -> Option<Hit> {
     let (flat, sure) = (&tally.flat, tally.flat.is_sure());
     let call = flat.best().filter(|_| sure || flat.is_most())?;

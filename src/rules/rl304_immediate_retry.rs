@@ -1,4 +1,4 @@
-//! No wait at all after the server said it had no room.
+//! No wait at all after the server said that it had no capacity.
 
 use super::scripted::retried;
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
@@ -28,7 +28,7 @@ const SHARE: Setting = Setting {
     meaning: "share of the retries of a run from which on it is said for information that chance may explain",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL304",
     name: "immediate-retry",
@@ -64,7 +64,7 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:00:01.102Z","run_id":"r","call_id":"c1","attempt":2,"status":200,"duration_ms":100}
 {"ts":"2026-05-20T10:00:02.000Z","run_id":"r","call_id":"c2","attempt":1,"status":529,"error_type":"overloaded_error","duration_ms":100}
 {"ts":"2026-05-20T10:00:02.102Z","run_id":"r","call_id":"c2","attempt":2,"status":200,"duration_ms":100}"#,
-        // Six calls of a run whose one retry came after 12 ms: full jitter makes that of one in a million such runs.
+        // Six calls of a run, each with one retry after 12 ms: full jitter does that in one of a million such runs.
         concat!(
             retried!("a", "00.000", "00.112"),
             retried!("b", "01.000", "01.112"),
@@ -73,7 +73,7 @@ pub(super) const RULE: Rule = Rule {
             retried!("e", "04.000", "04.112"),
             retried!("f", "05.000", "05.112"),
         ),
-        // The client's own retries wait as they should, and the loop around them not at all.
+        // The client's own retries wait correctly, and the loop around them does not wait at all.
         r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","sdk_retry_count":0,"status":529,"error_type":"overloaded_error","duration_ms":100}
 {"ts":"2026-05-20T10:00:00.540Z","run_id":"r","call_id":"c","sdk_retry_count":1,"status":529,"error_type":"overloaded_error","duration_ms":100}
 {"ts":"2026-05-20T10:00:00.652Z","run_id":"r","call_id":"c","sdk_retry_count":0,"status":529,"error_type":"overloaded_error","duration_ms":100}
@@ -81,7 +81,7 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:00:01.295Z","run_id":"r","call_id":"c","sdk_retry_count":0,"status":200,"duration_ms":100}"#,
     ],
     near_misses: &[
-        // Full jitter: one wait in some is short.
+        // Full jitter: some waits are short.
         r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","duration_ms":100}
 {"ts":"2026-05-20T10:00:00.130Z","run_id":"r","call_id":"c","attempt":2,"status":529,"error_type":"overloaded_error","duration_ms":100}
 {"ts":"2026-05-20T10:00:00.900Z","run_id":"r","call_id":"c","attempt":3,"status":529,"error_type":"overloaded_error","duration_ms":100}
@@ -89,13 +89,13 @@ pub(super) const RULE: Rule = Rule {
         // The server said "now".
         r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":0,"error_type":"rate_limit_error","duration_ms":100}
 {"ts":"2026-05-20T10:00:00.103Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":100}"#,
-        // A lost connection says nothing of capacity: one try at once is common.
+        // A lost connection shows nothing about capacity: one immediate retry is common.
         r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"kind":"connection_error","duration_ms":100}
 {"ts":"2026-05-20T10:00:00.103Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":100}"#,
-        // Two attempts in one second of a clock that has only seconds.
+        // Two attempts within one second, by a clock of whole seconds.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error"}
 {"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
-        // Another model is asked at once: a fallback.
+        // Another model is tried at once: a fallback.
         r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"model":"a","status":529,"error_type":"overloaded_error","duration_ms":100}
 {"ts":"2026-05-20T10:00:00.103Z","run_id":"r","call_id":"c","attempt":2,"model":"b","status":200,"duration_ms":100}"#,
     ],
@@ -112,12 +112,12 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     .collect()
 }
 
-/// Shorter than this a wait is none, µs.
+/// Returns the length below which a wait counts as none, µs.
 pub(super) fn no_wait_us(settings: &Settings) -> i64 {
     shared::micros(settings.get(RULE.code, &NO_WAIT) / 1e3)
 }
 
-/// Whether chance does not explain so many waits that were none.
+/// Whether chance does not explain the number of retries without a wait.
 pub(super) fn is_sure(immediate_retries: &LoopImmediateRetries, settings: &Settings) -> bool {
     immediate_retries.short() > 0
         && (immediate_retries.is_meant() || by_chance(immediate_retries, settings) < settings.get(RULE.code, &CHANCE))
@@ -138,7 +138,7 @@ fn hit(
     let sure = is_sure(immediate_retries, settings);
     let likely =
         immediate_retries.is_all_layered() && by_chance(immediate_retries, settings) < settings.get(RULE.code, &OUTER);
-    // A short wait among many is what jitter is for.
+    // Some short waits among many are normal with jitter.
     if short == 0 || (!sure && !likely && (short as f64) < settings.get(RULE.code, &SHARE) * waits as f64) {
         return None;
     }
@@ -157,7 +157,7 @@ fn hit(
     });
     let mut hit = Hit::new(message).count("immediate_sends", short).count("waits", waits);
     hit.rows.extend(immediate_retries.rows());
-    // Had they waited, they might have helped.
+    // With a wait, they might have helped.
     hit.excess_more = if sure { immediate_retries.refused_again() } else { 0 };
     hit.run = run.is_some().then_some(run);
     if likely && !sure {
@@ -170,8 +170,8 @@ fn hit(
     Some(hit)
 }
 
-/// How long the loop usually waits, in seconds, where its schedule is to wait for nothing: the figure that is shown
-/// of its backoff.
+/// Returns the first wait of the loop's schedule in seconds if the schedule is to retry immediately: the same figure as
+/// in the report of its backoff.
 fn usual_s(fleet: &Fleet<'_>, immediate_retries: &LoopImmediateRetries, outer: bool) -> Option<f64> {
     let origin = fleet.table.origin(&fleet.table.rows[immediate_retries.rows().next()? as usize]);
     let key = LoopKey { provider: origin.provider, client: origin.client, layer: origin.layer, outer };

@@ -1,4 +1,4 @@
-//! Jitter over a quarter of the wait, in a fleet: enough for one worker, not for many.
+//! Jitter over a quarter of the wait in a fleet: enough for one worker, not for many.
 
 use super::rl303_fixed_interval as rl303;
 use super::scripted::retried;
@@ -13,8 +13,8 @@ const WORKERS: Setting = Setting {
     meaning: "calls that waited for a retry at the same time, at the most",
 };
 
-/// See the catalogue.
-// The calls of the examples read better in rows.
+/// Catalogue entry of the rule.
+// The calls of the examples are more readable in rows.
 #[rustfmt::skip]
 pub(super) const RULE: Rule = Rule {
     code: "RL305",
@@ -44,7 +44,7 @@ pub(super) const RULE: Rule = Rule {
             retried!("g", "00.060", "00.570"), retried!("h", "00.070", "00.609"), retried!("i", "00.080", "00.650"),
             retried!("j", "00.090", "00.575"),
         ),
-        // A ladder of its own, twice as long.
+        // Another backoff with waits twice as long.
         concat!(
             retried!("a", "00.000", "01.071"), retried!("b", "00.010", "00.878"), retried!("c", "00.020", "01.045"),
             retried!("d", "00.030", "01.124"), retried!("e", "00.040", "00.957"), retried!("f", "00.050", "01.010"),
@@ -53,14 +53,14 @@ pub(super) const RULE: Rule = Rule {
         ),
     ],
     near_misses: &[
-        // One call after the other: one worker.
+        // One call after the other: a single worker.
         concat!(
             retried!("a", "00.000", "00.581"), retried!("b", "02.010", "02.508"), retried!("c", "04.020", "04.542"),
             retried!("d", "06.030", "06.624"), retried!("e", "08.040", "08.517"), retried!("f", "10.050", "10.610"),
             retried!("g", "12.060", "12.570"), retried!("h", "14.070", "14.609"), retried!("i", "16.080", "16.650"),
             retried!("j", "18.090", "18.575"),
         ),
-        // Ten at once, with full jitter.
+        // Ten concurrent calls with full jitter.
         concat!(
             retried!("a", "00.000", "00.181"), retried!("b", "00.010", "00.598"), retried!("c", "00.020", "00.242"),
             retried!("d", "00.030", "00.424"), retried!("e", "00.040", "00.617"), retried!("f", "00.050", "00.210"),
@@ -74,7 +74,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let least = settings.get(RULE.code, &WORKERS) as u64;
     backoffs::each(fleet, |key, tally| {
         let hit = judge(fleet, key, tally, least)?;
-        // Waits that do not grow are the greater fault, and their cure has jitter of its own.
+        // Waits that do not grow are the worse problem, and the fix for it includes jitter.
         rl303::fixed(fleet, key, tally, settings).is_none().then_some(hit)
     })
 }

@@ -1,4 +1,4 @@
-//! Retries that come in waves: whoever failed together comes back together, and fails together again.
+//! Retries that come in waves: calls that failed together retry together and fail together again.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, backoffs, shared};
 use crate::measure::{Fleet, Jitter, LoopKey, Train, WaveTerms};
@@ -26,7 +26,7 @@ const WAVES: Setting = Setting {
     meaning: "least waves of a train: two or more, each of calls that were in the one before",
 };
 
-/// One attempt of a call of the examples, at second `$at` of the minute.
+/// One attempt of a call, at second `$at` of the minute.
 macro_rules! sent {
     ($call:literal, $number:literal, $at:literal, $rest:literal) => {
         concat!(
@@ -72,8 +72,8 @@ macro_rules! hinted {
     };
 }
 
-/// See the catalogue.
-// The calls of the examples read better in rows.
+/// Catalogue entry of the rule.
+// The calls of the examples are more readable in rows.
 #[rustfmt::skip]
 pub(super) const RULE: Rule = Rule {
     code: "RL306",
@@ -113,7 +113,7 @@ pub(super) const RULE: Rule = Rule {
             thrice!("g", "00.025", "02.045", "04.065"), thrice!("h", "00.030", "02.050", "04.070"),
             thrice!("i", "00.035", "02.055", "04.075"), thrice!("j", "00.040", "02.060", "04.080"),
         ),
-        // All of them obey the same hint to the letter.
+        // All of them obey the same hint exactly.
         concat!(
             hinted!("a", "00.000", "05.021", "10.045"), hinted!("b", "00.010", "05.031", "10.055"),
             hinted!("c", "00.012", "05.035", "10.058"), hinted!("d", "00.015", "05.037", "10.059"),
@@ -121,7 +121,7 @@ pub(super) const RULE: Rule = Rule {
             hinted!("g", "00.025", "05.047", "10.069"), hinted!("h", "00.030", "05.052", "10.074"),
             hinted!("i", "00.035", "05.057", "10.079"), hinted!("j", "00.040", "05.062", "10.084"),
         ),
-        // No durations: how the calls waited is not known, and this is an info.
+        // Without durations, it is unknown how the calls waited, so this is an info.
         r#"{"ts":"2026-03-10T09:00:00.031Z","model":"m","call_id":"a","attempt":1,"status":529,"error_type":"overloaded_error"}
 {"ts":"2026-03-10T09:00:00.037Z","model":"m","call_id":"b","attempt":1,"status":529,"error_type":"overloaded_error"}
 {"ts":"2026-03-10T09:00:00.040Z","model":"m","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error"}
@@ -154,7 +154,7 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-03-10T09:00:06.052Z","model":"m","call_id":"j","attempt":3,"status":529,"error_type":"overloaded_error"}"#,
     ],
     near_misses: &[
-        // As many, each after a wait of its own.
+        // As many calls, each with a different wait.
         concat!(
             thrice!("a", "00.000", "00.420", "03.040"), thrice!("b", "00.010", "01.930", "02.450"),
             thrice!("c", "00.012", "00.735", "04.055"), thrice!("d", "00.015", "01.136", "01.556"),
@@ -162,7 +162,7 @@ pub(super) const RULE: Rule = Rule {
             thrice!("g", "00.025", "01.745", "03.765"), thrice!("h", "00.030", "00.550", "01.070"),
             thrice!("i", "00.035", "01.255", "04.575"), thrice!("j", "00.040", "01.660", "02.180"),
         ),
-        // Nine are no crowd.
+        // Nine calls are too few.
         concat!(
             thrice!("a", "00.000", "02.020", "04.040"), thrice!("b", "00.010", "02.030", "04.050"),
             thrice!("c", "00.012", "02.035", "04.055"), thrice!("d", "00.015", "02.036", "04.056"),
@@ -170,7 +170,7 @@ pub(super) const RULE: Rule = Rule {
             thrice!("g", "00.025", "02.045", "04.065"), thrice!("h", "00.030", "02.050", "04.070"),
             thrice!("i", "00.035", "02.055", "04.075"),
         ),
-        // Whole seconds bring together what may have been apart.
+        // Timestamps of whole seconds merge attempts that may have been apart.
         concat!(
             thrice!("a", "00", "02", "04"), thrice!("b", "00", "02", "04"), thrice!("c", "00", "02", "04"),
             thrice!("d", "00", "02", "04"), thrice!("e", "00", "02", "04"), thrice!("f", "00", "02", "04"),
@@ -180,7 +180,7 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-/// What counts as a train of waves.
+/// Returns the thresholds for a train of waves.
 pub(super) fn terms(settings: &Settings) -> WaveTerms {
     WaveTerms {
         calls: settings.get(RULE.code, &CALLS).max(2.0) as u64,
@@ -199,13 +199,13 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     hits
 }
 
-/// What keeps the calls of a train together.
+/// Reason why the calls of a train stay together.
 enum Cause {
-    /// They waited alike.
+    /// Their waits are alike.
     NoJitter,
-    /// They waited as long as the server said, and no longer.
+    /// They waited exactly as long as the server requested.
     Hint,
-    /// Their jitter is narrow: it draws them apart, but slowly.
+    /// Their jitter is narrow, so they spread only slowly.
     NarrowJitter,
     /// The log does not show how they waited.
     Unknown,
@@ -250,8 +250,8 @@ fn judge(fleet: &Fleet<'_>, scope: Limits, train: &Train, settings: &Settings) -
     Some(hit)
 }
 
-/// How the loop waits that sent the first of these retries; `None` where its jitter is wide, so that what
-/// came together did so by chance.
+/// Returns how the loop waits that sent the first of these retries; `None` if its jitter is wide, so that the retries
+/// coincided by chance.
 fn own(fleet: &Fleet<'_>, train: &Train) -> Option<Cause> {
     let origin = train.examples.first().map(|row| fleet.table.origin(&fleet.table.rows[*row as usize]));
     let jitter = [false, true].into_iter().find_map(|outer| {
@@ -263,13 +263,13 @@ fn own(fleet: &Fleet<'_>, train: &Train) -> Option<Cause> {
         Some(Jitter::Full | Jitter::Equal) => None,
         Some(Jitter::Narrow) => Some(Cause::NarrowJitter),
         Some(Jitter::None) => Some(Cause::NoJitter),
-        // Where a loop's waits are not known, the waves themselves show whether they were alike.
+        // If a loop's waits are unknown, the waves themselves show whether they were alike.
         None if train.alike => Some(Cause::NoJitter),
         None => Some(Cause::Unknown),
     }
 }
 
-/// "2 s", or "1 s to 8 s" where waits grow.
+/// Returns words such as "2 s", or "1 s to 8 s" if waits grow.
 fn periods((shortest, longest): (f64, f64)) -> String {
     let (short, long) = (backoffs::tenths(shortest), backoffs::tenths(longest));
     if short == long {

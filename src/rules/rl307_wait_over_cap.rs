@@ -1,4 +1,4 @@
-//! The client's own backoff has grown beyond use.
+//! The client's own backoff has grown too long.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, repeats, shared};
 use crate::calls::{Call, Wait};
@@ -16,7 +16,7 @@ const CAP: Setting =
 const SHARE: Setting =
     Setting { name: "tolerance_share", default: 0.1, unit: "", meaning: "share by which a wait may pass the cap" };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL307",
     name: "wait-over-cap",
@@ -45,11 +45,11 @@ pub(super) const RULE: Rule = Rule {
     ],
     check: Check::CallIfTold(check),
     firing: &[
-        // 64 s, then 128: it doubles.
+        // 64 s, then 128 s: the wait doubles.
         r#"{"ts":"2026-05-20T09:58:56Z","run_id":"r","call_id":"c","attempt":6,"status":529,"duration_ms":100}
 {"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":7,"status":529,"duration_ms":100}
 {"ts":"2026-05-20T10:02:08Z","run_id":"r","call_id":"c","attempt":8,"status":200,"duration_ms":900}"#,
-        // Nothing tells why it waited, so this is an info.
+        // Nothing shows why it waited, so this is an info.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":7,"status":529,"duration_ms":100}
 {"ts":"2026-05-20T10:02:08Z","run_id":"r","call_id":"c","attempt":8,"status":200,"duration_ms":900}"#,
         r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"status_code":500,"delay_ms":300000,"decision":"retry"}
@@ -58,7 +58,7 @@ pub(super) const RULE: Rule = Rule {
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","status":529,"duration_ms":100}
 {"ts":"2026-05-20T10:01:40Z","run_id":"r","call_id":"c","status":529,"duration_ms":100}
 {"ts":"2026-05-20T10:04:00Z","run_id":"r","call_id":"c","status":200,"duration_ms":900}"#,
-        // The policy declares less than is usual.
+        // The policy declares a shorter cap than usual.
         r#"[policy]
 cap_s = 8
 ---
@@ -66,13 +66,13 @@ cap_s = 8
 {"ts":"2026-05-20T10:00:20Z","run_id":"r","call_id":"c","attempt":8,"status":200,"duration_ms":900}"#,
     ],
     near_misses: &[
-        // The server asked for it.
+        // The server requested the wait.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":120,"duration_ms":100}
 {"ts":"2026-05-20T10:02:02Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
         // At the cap, with a little jitter.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":7,"status":529,"duration_ms":100}
 {"ts":"2026-05-20T10:01:03Z","run_id":"r","call_id":"c","attempt":8,"status":200,"duration_ms":900}"#,
-        // The policy allows for it.
+        // The policy allows the wait.
         r#"[policy]
 cap_s = 300
 ---
@@ -81,7 +81,7 @@ cap_s = 300
         // The attempt itself may have taken that long.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"timeout"}
 {"ts":"2026-05-20T10:10:01Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
-        // The client had planned two seconds: a queue, or a machine asleep, made the rest.
+        // The client had planned two seconds; a queue or a suspended machine made up the rest.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"duration_ms":100,"delay_ms":2000}
 {"ts":"2026-05-20T10:05:00Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
     ],
@@ -98,7 +98,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
     });
     match worst {
         Some((position, long)) => Ok(Some(hit(call, position, &long, settings))),
-        // It may have been the attempt itself that took the time.
+        // The attempt itself may have taken the time.
         None if over().next().is_some() => Err(Field::Duration),
         None => Ok(None),
     }
@@ -127,7 +127,7 @@ fn hit(call: &Call<'_>, position: usize, long: &Long, settings: &Settings) -> Hi
     hit.wait_s = long.wait.s() - cap;
     match long.reason {
         Some(Reason::Planned(planned)) => hit = hit.number("planned_wait_s", planned),
-        // A machine asleep is still possible.
+        // The machine may also have been suspended.
         Some(Reason::Schedule) => hit.confidence = Confidence::Medium,
         None => {
             hit.severity = Some(Severity::Info);
@@ -140,31 +140,31 @@ fn hit(call: &Call<'_>, position: usize, long: &Long, settings: &Settings) -> Hi
 /// A wait beyond the cap.
 struct Long {
     wait: Wait,
-    /// It is a wait beyond doubt: its beginning or the client's plan is known.
+    /// Whether it is certainly a wait: the end of the attempt before it or the client's plan is known.
     known: bool,
-    /// What shows that the client chose it.
+    /// Evidence that the client chose the wait, if any.
     reason: Option<Reason>,
 }
 
-/// What shows that a wait is the client's own backoff, and no gate or queue that it stood before.
+/// Evidence that a wait is the client's own backoff and was not spent at a gate or in a queue.
 #[derive(Clone, Copy)]
 enum Reason {
     /// The log has the wait that the client planned, in seconds.
     Planned(f64),
-    /// The waits before it lead up to it.
+    /// The wait before it is long enough to lead to it.
     Schedule,
 }
 
-/// The longest wait in order after the attempt at `position`, and whether the policy declares it.
+/// Returns the longest acceptable wait after the attempt at `position` in seconds, and whether the policy declares it.
 fn cap_s(call: &Call<'_>, position: usize, settings: &Settings) -> (f64, bool) {
     let declared = settings.layer_policy(call, position).and_then(|policy| policy.cap_s);
     (declared.unwrap_or_else(|| settings.get(RULE.code, &CAP)), declared.is_some())
 }
 
-/// The wait after the attempt at `position`, where the client alone made it that long.
+/// Returns the wait after the attempt at `position`, if it is too long and the client alone may have caused that.
 fn too_long(call: &Call<'_>, position: usize, settings: &Settings) -> Option<Long> {
     let (attempt, detail) = (call.at(position), call.detail(position)?);
-    // A client may also wait for the reset that the headers of a rate limit name.
+    // A client may also wait for the reset given in rate-limit headers.
     let asked = detail.hint_us.is_some()
         || detail.reopens.is_some()
         || (attempt.rate_limited() && attempt.flags.has(Flags::HEADROOM));
@@ -190,7 +190,7 @@ fn too_long(call: &Call<'_>, position: usize, settings: &Settings) -> Option<Lon
     Some(Long { wait, known, reason })
 }
 
-/// Whether the wait before the attempt at `position`, the client's own as well, was `least_us` or longer.
+/// Whether the wait before the attempt at `position` was the client's own, too, and at least `least_us` long.
 fn leads_up(call: &Call<'_>, position: usize, least_us: i64) -> bool {
     let Some(before) = position.checked_sub(1) else { return false };
     let own = call.at(before).failed() && call.hint_us(before).is_none();

@@ -1,4 +1,4 @@
-//! Obedient to the letter, and asleep for minutes.
+//! A call obeyed a hint of minutes and was blocked all that time.
 
 use super::rl315_over_wait as rl315;
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
@@ -19,7 +19,7 @@ const SHORT: Setting = Setting {
     meaning: "share of the hint by which a wait may fall short and still have followed it",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL308",
     name: "blocked-by-long-retry-after",
@@ -50,21 +50,21 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:20:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
         r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"status_code":503,"headers":{"Retry-After":"600"}}
 {"timestamp":"2026-05-20T10:10:05Z","session_id":"s","turn_id":"t","try":2,"status_code":503,"headers":{"Retry-After":"600"}}"#,
-        // Twice as long as asked, and no less asleep.
+        // Twice as long as requested, and still blocked.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":400,"error_type":"rate_limit_error","duration_ms":100}
 {"ts":"2026-05-20T10:13:20Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
     ],
     near_misses: &[
-        // A tenth short of the hint and more: that is RL301.
+        // More than a tenth shorter than the hint: that is RL301.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":400,"error_type":"rate_limit_error","duration_ms":100}
 {"ts":"2026-05-20T10:05:30Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
-        // Four times as long as asked: that is RL315.
+        // Four times as long as requested: that is RL315.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":400,"error_type":"rate_limit_error","duration_ms":100}
 {"ts":"2026-05-20T10:27:00Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
         // A minute and a half is worth waiting for.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":90,"error_type":"rate_limit_error","duration_ms":20}
 {"ts":"2026-05-20T10:01:31Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
-        // Ended, to be resumed.
+        // The call was ended, to be resumed.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":1200,"error_type":"rate_limit_error","decision":"fail"}"#,
         // It did not wait: that is RL301.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":1200,"error_type":"rate_limit_error"}
@@ -90,12 +90,12 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     )
 }
 
-/// The wait after the attempt at `position` and the hint in µs that dictated it, where both are long.
+/// Returns the wait after the attempt at `position` and the hint in µs that it followed, if both are long.
 pub(super) fn slept(call: &Call<'_>, position: usize, settings: &Settings) -> Option<(Wait, i64)> {
     let long = shared::micros(settings.get(RULE.code, &LONG));
     let hint = call.hint_us(position)?;
     let wait = call.wait_before(position + 1)?;
-    // A client that came early did not sleep; of one that came long after, RL315 speaks.
+    // A client that retried early did not wait as requested; much longer waits are for RL315.
     let dictated = wait.us >= hint - shared::scaled(hint, settings.get(RULE.code, &SHORT))
         && wait.us <= rl315::most_us(hint, settings);
     (hint > long && dictated && shared::shows_retry(call, position)).then_some((wait, hint))

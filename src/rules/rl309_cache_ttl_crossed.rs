@@ -1,4 +1,4 @@
-//! The prompt cache went cold while the call waited.
+//! The prompt cache expired while the call waited.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::calls::Call;
@@ -7,7 +7,7 @@ use crate::model::{Confidence, Flags, Remedy, Severity};
 const TTL: Setting =
     Setting { name: "ttl_s", default: 300.0, unit: "s", meaning: "how long the prompt cache lives without a hit" };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL309",
     name: "cache-ttl-crossed",
@@ -36,21 +36,21 @@ pub(super) const RULE: Rule = Rule {
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":320,"error_type":"rate_limit_error","duration_ms":20}
 {"ts":"2026-05-20T10:05:21Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900,"usage":{"input_tokens":100,"output_tokens":50,"cache_creation_input_tokens":80000}}"#,
-        // Nothing is known of the cache.
+        // Nothing is known about the cache.
         r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"status_code":529,"elapsed_s":1}
 {"timestamp":"2026-05-20T10:06:00Z","session_id":"s","turn_id":"t","try":2,"status_code":200,"elapsed_s":3}"#,
     ],
     near_misses: &[
-        // Half an hour between the beginnings of two attempts, the first of which has no known end.
+        // Half an hour between the starts of two attempts, the first of which has no known end.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":1800,"error_type":"rate_limit_error"}
 {"ts":"2026-05-20T10:30:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"cache_creation_input_tokens":90000}"#,
-        // Other calls had kept it warm.
+        // Other calls had kept the cache alive.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":320,"error_type":"rate_limit_error","duration_ms":20}
 {"ts":"2026-05-20T10:05:21Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900,"usage":{"input_tokens":100,"output_tokens":50,"cache_read_input_tokens":80000}}"#,
-        // Four minutes.
+        // A wait of four minutes.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"duration_ms":20}
 {"ts":"2026-05-20T10:04:00Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
-        // No cache in use.
+        // No cache is used.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"duration_ms":20}
 {"ts":"2026-05-20T10:06:00Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900,"usage":{"input_tokens":9000,"output_tokens":50}}"#,
     ],
@@ -85,7 +85,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// Whether the wait after the attempt at `position` outlived the cache, as far as usage does not deny it.
+/// Whether the wait after the attempt at `position` outlasted the cache, unless the logged usage contradicts that.
 fn crossed(call: &Call<'_>, position: usize, ttl: f64) -> bool {
     let usage = call.usage(position + 1);
     let reported = usage.input_tokens > 0 || usage.output_tokens > 0 || usage.cache_read_tokens > 0;

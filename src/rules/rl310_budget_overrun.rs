@@ -1,4 +1,4 @@
-//! A call that would not end.
+//! A call went on for too long.
 
 use super::rl308_blocked_by_long_retry_after as rl308;
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, repeats, shared};
@@ -8,7 +8,7 @@ use crate::model::{Remedy, Severity};
 const BUDGET: Setting =
     Setting { name: "budget_s", default: 900.0, unit: "s", meaning: "the longest a call may go on trying" };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL310",
     name: "budget-overrun",
@@ -42,11 +42,11 @@ pub(super) const RULE: Rule = Rule {
         r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"kind":"timeout","elapsed_s":600}
 {"timestamp":"2026-05-20T10:10:01Z","session_id":"s","turn_id":"t","try":2,"kind":"timeout","elapsed_s":600}
 {"timestamp":"2026-05-20T10:20:03Z","session_id":"s","turn_id":"t","try":3,"kind":"timeout","elapsed_s":600}"#,
-        // No attempt numbers: the call id says enough.
+        // No attempt numbers; the call id is sufficient.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","status":529,"duration_ms":1000}
 {"ts":"2026-05-20T10:08:00Z","run_id":"r","call_id":"c","status":529,"duration_ms":1000}
 {"ts":"2026-05-20T10:16:00Z","run_id":"r","call_id":"c","status":529,"duration_ms":1000}"#,
-        // Half a minute is long where ten seconds are declared.
+        // Half a minute is long if ten seconds are declared.
         r#"[policy]
 budget_s = 10
 ---
@@ -54,14 +54,14 @@ budget_s = 10
 {"ts":"2026-05-20T10:00:30Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":1000}"#,
     ],
     near_misses: &[
-        // Attempts that nothing shows to be one request: numbered from one each time.
+        // Attempts that are not known to be one request: each is numbered 1.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error"}
 {"ts":"2026-05-20T10:08:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error"}
 {"ts":"2026-05-20T10:16:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error"}"#,
-        // One long answer is no retrying.
+        // One long answer is not retrying.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"duration_ms":1000}
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":1200000}"#,
-        // An id that stands on requests of a whole hour, each of them answered.
+        // An id shared by the requests of a whole hour, each of them answered.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"duration_ms":1000}
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":1000}
 {"ts":"2026-05-20T11:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"duration_ms":1000}
@@ -72,7 +72,7 @@ budget_s = 1800
 ---
 {"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"duration_ms":1000}
 {"ts":"2026-05-20T10:20:00Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":1000}"#,
-        // One long wait that the server dictated: that is RL308.
+        // One long wait that the server requested: that is RL308.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":1200,"error_type":"rate_limit_error","duration_ms":20}
 {"ts":"2026-05-20T10:20:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
     ],
@@ -114,7 +114,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     Some(hit.in_excess(call, streak.filter(|&p| span(start, p) > budget_us)))
 }
 
-/// Whether each attempt is shown to repeat the one before: an id may stand on a whole session.
+/// Whether each attempt is known to repeat the previous one; an id may be shared by a whole session.
 fn follow(call: &Call<'_>, streak: std::ops::Range<usize>) -> bool {
     streak.skip(1).all(|p| repeats::follows(call, p - 1, p))
 }

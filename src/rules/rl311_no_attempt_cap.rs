@@ -1,4 +1,4 @@
-//! A loop that nothing seems to bound.
+//! A retry loop without a visible limit.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, repeats, shared};
 use crate::calls::Call;
@@ -18,7 +18,7 @@ const BUDGET: Setting = Setting {
     meaning: "a call that lasted longer than this had no budget of time; a shorter one may have",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL311",
     name: "no-attempt-cap",
@@ -58,7 +58,7 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:01:00Z","run_id":"r","call_id":"c","attempt":10,"status":529}
 {"ts":"2026-05-20T10:01:08Z","run_id":"r","call_id":"c","attempt":11,"status":529}
 {"ts":"2026-05-20T10:01:16Z","run_id":"r","call_id":"c","attempt":12,"status":200}"#,
-        // Eleven that failed.
+        // Eleven attempts, all of which failed.
         r#"{"time":1779271200,"run":"r","call":"c","try":1,"status":500}
 {"time":1779271208,"run":"r","call":"c","try":2,"status":500}
 {"time":1779271216,"run":"r","call":"c","try":3,"status":500}
@@ -72,7 +72,7 @@ pub(super) const RULE: Rule = Rule {
 {"time":1779271280,"run":"r","call":"c","try":11,"status":500}"#,
     ],
     near_misses: &[
-        // Two loops, either of which is short: that is RL401.
+        // Two short loops: that is RL401.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"sdk_retry_count":0,"status":529,"duration_ms":50}
 {"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":1,"sdk_retry_count":1,"status":529,"duration_ms":50}
 {"ts":"2026-05-20T10:00:06Z","run_id":"r","call_id":"c","attempt":1,"sdk_retry_count":2,"status":529,"duration_ms":50}
@@ -115,7 +115,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let streak = shared::streaks(call).find(|streak| streak.len() as f64 > least)?;
     let capped = streak.clone().any(|p| call.at(p).max_attempts > 0);
     let follow = streak.clone().skip(1).all(|p| repeats::follows(call, p - 1, p));
-    // Two loops, each of them capped, are another problem.
+    // Two nested loops with a cap each are a different problem.
     if capped || !follow || loops_of(call).is_some() {
         return None;
     }
@@ -131,7 +131,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     .count("attempts", streak.len() as u64)
     .number("lasted_s", lasted);
     hit.confidence = Confidence::Medium;
-    // A budget of time, which few loggers write down, may have watched over it.
+    // A budget of time, which few loggers record, may have been in force.
     if lasted_us <= shared::micros(settings.get(RULE.code, &BUDGET)) {
         hit.severity = Some(Severity::Info);
     }

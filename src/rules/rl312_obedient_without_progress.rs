@@ -1,4 +1,4 @@
-//! Waiting as told, for a hint that is not true.
+//! A call obeyed a hint that was never true.
 
 use super::rl301_retry_before_retry_after as rl301;
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
@@ -23,7 +23,7 @@ const LATE_SHARE: Setting = Setting {
 const LATE: Setting =
     Setting { name: "late_s", default: 2.0, unit: "s", meaning: "time by which it may pass it on top of that" };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL312",
     name: "obedient-without-progress",
@@ -80,14 +80,14 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:01:48Z","run_id":"r","call_id":"c","attempt":5,"status":429,"retry_after":30,"duration_ms":0,"error_type":"rate_limit_error"}
 {"ts":"2026-05-20T10:02:15Z","run_id":"r","call_id":"c","attempt":6,"status":429,"retry_after":30,"duration_ms":0,"error_type":"rate_limit_error"}
 {"ts":"2026-05-20T10:02:42Z","run_id":"r","call_id":"c","attempt":7,"status":429,"retry_after":30,"duration_ms":0,"error_type":"rate_limit_error"}"#,
-        // The hint counts down: the window is real.
+        // The hint counts down, so the window is real.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":20}
 {"ts":"2026-05-20T10:00:20.2Z","run_id":"r","call_id":"c","attempt":2,"status":429,"retry_after":16}
 {"ts":"2026-05-20T10:00:36.4Z","run_id":"r","call_id":"c","attempt":3,"status":429,"retry_after":12}
 {"ts":"2026-05-20T10:00:48.6Z","run_id":"r","call_id":"c","attempt":4,"status":429,"retry_after":8}
 {"ts":"2026-05-20T10:00:56.8Z","run_id":"r","call_id":"c","attempt":5,"status":429,"retry_after":4}
 {"ts":"2026-05-20T10:01:01.0Z","run_id":"r","call_id":"c","attempt":6,"status":429,"retry_after":2}"#,
-        // It helped in the end.
+        // Waiting helped in the end.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":5}
 {"ts":"2026-05-20T10:00:05.2Z","run_id":"r","call_id":"c","attempt":2,"status":429,"retry_after":5}
 {"ts":"2026-05-20T10:00:10.4Z","run_id":"r","call_id":"c","attempt":3,"status":429,"retry_after":5}
@@ -132,7 +132,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// The wait after the attempt at `position`, where it was what the server had asked for and little more.
+/// Returns the wait after the attempt at `position`, if it was as long as the server requested and little longer.
 fn obeyed(call: &Call<'_>, position: usize, settings: &Settings) -> Option<Wait> {
     let (hint, wait) = (call.hint_us(position)?, call.wait_before(position + 1)?);
     let early = rl301::tolerance_us(hint, settings) + shared::clock_step_us(call);

@@ -1,4 +1,4 @@
-//! Two budgets for one call, and the outer one makes the inner one a promise nobody keeps.
+//! Two budgets for one call, of which the outer one makes the inner one unreachable.
 
 use super::rl206_gave_up_on_the_hint as rl206;
 use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
@@ -6,7 +6,7 @@ use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{Attempt, Confidence, Flags, Outcome, Remedy, Severity};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL313",
     name: "contradictory-budgets",
@@ -32,25 +32,25 @@ pub(super) const RULE: Rule = Rule {
     ],
     check: Check::CallIfTold(check),
     firing: &[
-        // The harness hangs up after 20 s, the SDK within it is at its second attempt of five.
+        // The harness times out after 20 s while the SDK within it is at its second attempt of five.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","layer":"harness","attempt":1,"max_attempts":1,"kind":"timeout","duration_ms":20000}
 {"ts":"2026-05-20T10:00:00.1Z","run_id":"r","call_id":"c","layer":"sdk","attempt":1,"max_attempts":5,"status":529,"duration_ms":9000}
 {"ts":"2026-05-20T10:00:09.6Z","run_id":"r","call_id":"c","layer":"sdk","attempt":2,"max_attempts":5,"status":529,"duration_ms":9000}"#,
-        // Asked for 30 s of patience, with 20 s to live.
+        // A requested wait of 30 s with a deadline of 20 s.
         r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"max_attempts":4,"timeout_s":20,"status_code":429,"headers":{"retry-after":"30"},"elapsed_s":0.2,"decision":"fail"}"#,
     ],
     near_misses: &[
-        // Over a minute it is the cap on one wait that ends the call: RL206.
+        // Beyond a minute, the cap on a single wait ends the call: RL206.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"max_attempts":4,"timeout_s":20,"status":429,"retry_after":90,"duration_ms":200,"decision":"fail"}"#,
-        // The inner loop had used up its attempts.
+        // The inner loop had no attempts left.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","layer":"harness","attempt":1,"max_attempts":1,"kind":"timeout","duration_ms":20000}
 {"ts":"2026-05-20T10:00:00.1Z","run_id":"r","call_id":"c","layer":"sdk","attempt":1,"max_attempts":2,"status":529,"duration_ms":9000}
 {"ts":"2026-05-20T10:00:09.6Z","run_id":"r","call_id":"c","layer":"sdk","attempt":2,"max_attempts":2,"status":529,"duration_ms":9000}"#,
-        // The inner loop succeeded at last.
+        // The inner loop succeeded in the end.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","layer":"harness","attempt":1,"status":200,"duration_ms":20000}
 {"ts":"2026-05-20T10:00:00.1Z","run_id":"r","call_id":"c","layer":"sdk","attempt":1,"max_attempts":5,"status":529,"duration_ms":9000}
 {"ts":"2026-05-20T10:00:09.6Z","run_id":"r","call_id":"c","layer":"sdk","attempt":2,"max_attempts":5,"status":200,"duration_ms":9000}"#,
-        // The hint fits well into the deadline.
+        // The hint is well within the deadline.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"max_attempts":4,"timeout_s":60,"status":429,"retry_after":5,"decision":"fail"}"#,
     ],
 };
@@ -65,10 +65,10 @@ fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
     }
 }
 
-/// What would tell whether a deadline ended the call.
+/// Returns the field that would show whether a deadline ended the call.
 fn lacks(call: &Call<'_>, settings: &Settings) -> Option<Field> {
     let layer = |p: usize| call.origin(p).layer;
-    // The first is enough: a call of thousands of attempts is not compared with itself.
+    // Only the first such attempt is examined, so that a call of thousands of attempts does not take quadratic time.
     let by_layer = (0..call.len()).find(|&p| gave_up(call.at(p))).and_then(|outer| {
         let around = call.at(outer);
         let inside = |p: &usize| call.at(*p).failed() && has_left(call.at(*p)) && call.at(*p).sent >= around.sent;
@@ -85,12 +85,12 @@ fn lacks(call: &Call<'_>, settings: &Settings) -> Option<Field> {
     by_layer.or(untimed.then_some(Field::Timeout))
 }
 
-/// Whether the attempt ended by a deadline of its own layer, or was cancelled.
+/// Whether the attempt was ended by a deadline of its own layer, or cancelled.
 fn gave_up(attempt: &Attempt) -> bool {
     matches!(attempt.class, Some(Class::Timeout | Class::Cancelled)) && attempt.status == 0
 }
 
-/// An attempt of an outer layer timed out around an inner loop that had attempts left.
+/// Finds an attempt of an outer layer that timed out around an inner loop with attempts left.
 fn outer_deadline(call: &Call<'_>) -> Option<Hit> {
     let layer = |p: usize| call.origin(p).layer;
     (0..call.len()).find_map(|outer| {
@@ -107,7 +107,7 @@ fn outer_deadline(call: &Call<'_>) -> Option<Hit> {
         };
         let last = (0..call.len()).rev().find(inside)?;
         let inner = call.at(last);
-        // Nothing of the inner loop may follow the deadline.
+        // The inner loop must not continue after the deadline.
         let went_on = (0..call.len()).any(|p| layer(p) == layer(last) && call.at(p).sent > around.ended());
         if !inner.failed() || !has_left(inner) || went_on {
             return None;
@@ -134,17 +134,17 @@ fn outer_deadline(call: &Call<'_>) -> Option<Hit> {
     })
 }
 
-/// Whether a layer has attempts left that could have helped.
+/// Whether the layer has attempts left that it might have used.
 fn has_left(attempt: &Attempt) -> bool {
     has_next(attempt) && !attempt.flags.has(Flags::DECIDED_FAIL)
 }
 
-/// Whether its layer declares a further attempt, and one may help.
+/// Whether the layer declares a further attempt, and one may help.
 fn has_next(attempt: &Attempt) -> bool {
     attempt.number > 0 && attempt.max_attempts > attempt.number && !attempt.terminal()
 }
 
-/// The call gave up on a hint that is longer than its own deadline.
+/// Checks whether the call gave up on a hint that is longer than its own deadline.
 fn hint_over_deadline(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let (last, position) = (call.last(), call.len() - 1);
     let detail = call.detail(position)?;
@@ -165,7 +165,7 @@ fn hint_over_deadline(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     .about(last.class)
     .number("retry_after_s", asked)
     .number("deadline_s", had);
-    // The deadline may be that of one attempt.
+    // The deadline may apply to a single attempt.
     hit.confidence = Confidence::Medium;
     Some(hit)
 }

@@ -1,4 +1,4 @@
-//! Many attempts of one request in a few seconds.
+//! Many attempts of one request within a few seconds.
 
 use super::scripted::attempts;
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
@@ -17,7 +17,7 @@ const ATTEMPTS: Setting = Setting {
 const RATE: Setting =
     Setting { name: "per_second", default: 1.0, unit: "/s", meaning: "attempts per second beyond which it is one" };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL314",
     name: "retry-storm",
@@ -74,7 +74,7 @@ pub(super) const RULE: Rule = Rule {
         concat!(attempts!("a": 1 overloaded "00.00", 2 overloaded "01.05", 3 overloaded "02.10", 4 overloaded "03.15",
                 5 overloaded "04.20", 6 overloaded "05.25", 7 overloaded "06.30", 8 overloaded "07.35",
                 9 overloaded "08.40", 10 overloaded "09.45", 11 overloaded "10.50"),),
-        // A loop around the SDK's own retries: that is RL401, and either loop alone would be none.
+        // A loop around the SDK's own retries: that is RL401, and either loop alone would not be a storm.
         r#"{"ts":"2026-05-20T10:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"sdk_retry_count":0,"status":529,"duration_ms":50}
 {"ts":"2026-05-20T10:00:00.500Z","run_id":"r","call_id":"c","attempt":1,"sdk_retry_count":1,"status":529,"duration_ms":50}
 {"ts":"2026-05-20T10:00:01.400Z","run_id":"r","call_id":"c","attempt":1,"sdk_retry_count":2,"status":529,"duration_ms":50}
@@ -87,7 +87,7 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:00:06.000Z","run_id":"r","call_id":"c","attempt":4,"sdk_retry_count":0,"status":529,"duration_ms":50}
 {"ts":"2026-05-20T10:00:06.500Z","run_id":"r","call_id":"c","attempt":4,"sdk_retry_count":1,"status":529,"duration_ms":50}
 {"ts":"2026-05-20T10:00:07.400Z","run_id":"r","call_id":"c","attempt":4,"sdk_retry_count":2,"status":529,"duration_ms":50}"#,
-        // Ten attempts, as many as a patient client makes, and it is not over yet.
+        // Ten attempts, as many as a patient client makes, and the call is not over yet.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"status":529}
 {"ts":"2026-05-20T10:00:00.5Z","run_id":"r","call_id":"c","attempt":2,"status":529}
 {"ts":"2026-05-20T10:00:01.5Z","run_id":"r","call_id":"c","attempt":3,"status":529}
@@ -99,7 +99,7 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:00:39.5Z","run_id":"r","call_id":"c","attempt":9,"status":529}
 {"ts":"2026-05-20T10:00:47.5Z","run_id":"r","call_id":"c","attempt":10,"status":529}
 {"ts":"2026-05-20T10:00:55.5Z","run_id":"r","call_id":"c","attempt":11,"status":529}"#,
-        // An id that stands on many answered requests is no retry.
+        // An id shared by many answered requests is no retry.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","status":200,"request_id":"a"}
 {"ts":"2026-05-20T10:00:00.3Z","run_id":"r","call_id":"c","status":200,"request_id":"b"}
 {"ts":"2026-05-20T10:00:00.6Z","run_id":"r","call_id":"c","status":200,"request_id":"d"}
@@ -123,15 +123,15 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     if storm.len() as f64 <= least {
         return None;
     }
-    // Two loops that multiply are another problem.
+    // Two loops that multiply are a different problem.
     if loops_of(call).is_some() {
         return None;
     }
     let first = storm.start;
     let span_us = call.at(storm.end - 1).sent.us_since(call.at(first).sent);
-    // A storm of one instant has no rate; it is one all the same.
+    // Attempts at a single instant have no rate, but are a storm.
     let long_us = (span_us + shared::clock_step_us(call)).max(100_000);
-    // So many attempts have one interval less between them.
+    // There is one interval fewer than attempts.
     let intervals = storm.len() - 1;
     if intervals as f64 * 1e6 <= settings.get(RULE.code, &RATE) * long_us as f64 {
         return None;
@@ -154,8 +154,8 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// The parts of a streak in which each attempt is shown to repeat the one before: without ids or counters, many
-/// small calls that fail look like one.
+/// Splits a streak into parts in which each attempt is known to repeat the previous one: without ids or counters, many
+/// small calls that fail look like a single one.
 fn shown(call: &Call<'_>, streak: Range<usize>) -> SmallVec<[Range<usize>; 2]> {
     let mut parts: SmallVec<[Range<usize>; 2]> = SmallVec::new();
     let mut start = streak.start;

@@ -1,4 +1,4 @@
-//! Far more patience than the server asked for.
+//! A call waited far longer than the server requested.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, repeats, shared};
 use crate::calls::{Call, Wait};
@@ -13,7 +13,7 @@ const MORE: Setting = Setting {
     meaning: "how much longer than the hint it may be, if that is more",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL315",
     name: "over-wait",
@@ -44,7 +44,7 @@ pub(super) const RULE: Rule = Rule {
 {"timestamp":"2026-05-20T10:00:15Z","session_id":"s","turn_id":"t","try":2,"status_code":200,"elapsed_s":3}"#,
     ],
     near_misses: &[
-        // A little more than asked.
+        // A little longer than requested.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":2,"error_type":"rate_limit_error","duration_ms":20}
 {"ts":"2026-05-20T10:00:05Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
         // Exactly three times the hint.
@@ -64,7 +64,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
     let known = over().filter(|(_, (wait, _))| wait.end_to_start).map(|(p, (wait, hint))| (p, wait.s(), hint));
     match known.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0))) {
         Some((position, wait, hint)) => Ok(Some(hit(call, position, wait, hint))),
-        // It may have been the attempt itself that took the time.
+        // The attempt itself may have taken the time.
         None if over().next().is_some() => Err(Field::Duration),
         None => Ok(None),
     }
@@ -83,7 +83,7 @@ fn hit(call: &Call<'_>, position: usize, wait: f64, hint: f64) -> Hit {
     hit
 }
 
-/// The wait after the attempt at `position`, and the hint it outlasted in seconds.
+/// Returns the wait after the attempt at `position` and the hint in seconds that it exceeded, if it did by too much.
 fn over_wait(call: &Call<'_>, position: usize, settings: &Settings) -> Option<(Wait, f64)> {
     let hint = call.hint_us(position).filter(|&hint| hint > 0)?;
     let wait = call.wait_before(position + 1)?;
@@ -93,7 +93,7 @@ fn over_wait(call: &Call<'_>, position: usize, settings: &Settings) -> Option<(W
     (long && repeat && shared::same_scope(call, position, position + 1)).then_some((wait, hint as f64 / 1e6))
 }
 
-/// The longest wait in order for a hint, but for [`MORE`]; both in µs.
+/// Returns the longest acceptable wait for a hint, apart from [`MORE`]; both in µs.
 pub(super) fn most_us(hint: i64, settings: &Settings) -> i64 {
     shared::scaled(hint, settings.get(RULE.code, &FACTOR))
 }

@@ -1,4 +1,4 @@
-//! Two retry loops, one around the other: their attempts multiply.
+//! Nested retry loops, whose attempts multiply.
 
 use super::{Check, Field, Hit, Rule, Scope, Settings};
 use super::{repeats, shared};
@@ -6,10 +6,10 @@ use crate::calls::{Call, Grouping, streaks};
 use crate::measure::{Layering, Loops, Sign, loops_of};
 use crate::model::{Confidence, Remedy, Severity};
 
-/// What the layer of an SDK is called.
+/// Name of the SDK's layer.
 const SDK: &str = "sdk";
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL401",
     name: "hidden-layered-retries",
@@ -58,10 +58,10 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:00:00.4Z","run_id":"r","call_id":"c","attempt":2,"sdk_retry_count":0,"status":503,"duration_ms":20}
 {"ts":"2026-05-20T10:00:01.2Z","run_id":"r","call_id":"c","attempt":3,"sdk_retry_count":1,"status":503,"duration_ms":20}
 {"ts":"2026-05-20T10:00:01.6Z","run_id":"r","call_id":"c","attempt":4,"sdk_retry_count":1,"status":200,"duration_ms":20}"#,
-        // The client sent twice, and a gateway three times and twice for it: the log shows two of five.
+        // The client sent twice, for which a gateway sent three times and twice: the log shows two of five.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":503,"headers":{"x-envoy-attempt-count":"3"}}
 {"ts":"2026-05-20T10:00:04Z","run_id":"r","call_id":"c","attempt":2,"status":200,"headers":{"x-envoy-attempt-count":"2"}}"#,
-        // One loop, and not the one that is to retry.
+        // One loop, which is not the one that should retry.
         r#"[policy]
 layer = "harness"
 ---
@@ -69,9 +69,9 @@ layer = "harness"
 {"ts":"2026-05-20T10:00:00.5Z","run_id":"r","call_id":"c","layer":"harness","sdk_retry_count":1,"status":200}"#,
     ],
     near_misses: &[
-        // The gateway sent again, the client did not.
+        // The gateway retried, the client did not.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":503,"headers":{"x-envoy-attempt-count":"3"}}"#,
-        // The client sent again, the gateway did not.
+        // The client retried, the gateway did not.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":503,"headers":{"x-envoy-attempt-count":"1"}}
 {"ts":"2026-05-20T10:00:04Z","run_id":"r","call_id":"c","attempt":2,"status":200,"headers":{"x-envoy-attempt-count":"1"}}"#,
         // One loop.
@@ -82,35 +82,35 @@ layer = "harness"
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","attempt":1,"sdk_retry_count":0,"status":529}
 {"ts":"2026-05-20T10:00:00.5Z","run_id":"r","call_id":"c","attempt":2,"sdk_retry_count":0,"status":529}
 {"ts":"2026-05-20T10:00:01.4Z","run_id":"r","call_id":"c","attempt":3,"sdk_retry_count":0,"status":200}"#,
-        // The counter begins anew with another model: a fallback.
+        // The counter starts again with another model: a fallback.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","model":"a","sdk_retry_count":0,"status":529}
 {"ts":"2026-05-20T10:00:00.5Z","run_id":"r","call_id":"c","model":"a","sdk_retry_count":1,"status":529}
 {"ts":"2026-05-20T10:00:01.4Z","run_id":"r","call_id":"c","model":"b","sdk_retry_count":0,"status":529}
 {"ts":"2026-05-20T10:00:01.9Z","run_id":"r","call_id":"c","model":"b","sdk_retry_count":1,"status":200}"#,
-        // The id stands on two requests, the first of which was answered.
+        // The id is shared by two requests, the first of which was answered.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","sdk_retry_count":0,"status":529}
 {"ts":"2026-05-20T10:00:00.5Z","run_id":"r","call_id":"c","sdk_retry_count":1,"status":200}
 {"ts":"2026-05-20T10:00:09.0Z","run_id":"r","call_id":"c","sdk_retry_count":0,"status":529}
 {"ts":"2026-05-20T10:00:09.5Z","run_id":"r","call_id":"c","sdk_retry_count":1,"status":200}"#,
-        // One loop, each of whose attempts two layers logged.
+        // One loop, each of whose attempts was logged by two layers.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","layer":"harness","attempt":1,"request_id":"a","status":529,"duration_ms":400}
 {"ts":"2026-05-20T10:00:00.1Z","run_id":"r","call_id":"c","layer":"sdk","sdk_retry_count":0,"request_id":"a","status":529,"duration_ms":200}
 {"ts":"2026-05-20T10:00:01.0Z","run_id":"r","call_id":"c","layer":"harness","attempt":2,"request_id":"b","status":529,"duration_ms":400}
 {"ts":"2026-05-20T10:00:01.1Z","run_id":"r","call_id":"c","layer":"sdk","sdk_retry_count":0,"request_id":"b","status":529,"duration_ms":200}
 {"ts":"2026-05-20T10:00:02.5Z","run_id":"r","call_id":"c","layer":"harness","attempt":3,"request_id":"d","status":200,"duration_ms":400}
 {"ts":"2026-05-20T10:00:02.6Z","run_id":"r","call_id":"c","layer":"sdk","sdk_retry_count":0,"request_id":"d","status":200,"duration_ms":200}"#,
-        // Side by side, as far as a log without durations shows.
+        // Concurrent attempts, as far as a log without durations shows.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","sdk_retry_count":0,"status":529}
 {"ts":"2026-05-20T10:00:00.1Z","run_id":"r","call_id":"c","sdk_retry_count":0,"status":529}
 {"ts":"2026-05-20T10:00:00.8Z","run_id":"r","call_id":"c","sdk_retry_count":1,"status":529}
 {"ts":"2026-05-20T10:00:00.9Z","run_id":"r","call_id":"c","sdk_retry_count":1,"status":200}"#,
-        // The layer that is to retry does.
+        // The layer that should retry does.
         r#"[policy]
 layer = "sdk"
 ---
 {"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","layer":"sdk","attempt":1,"sdk_retry_count":0,"status":529}
 {"ts":"2026-05-20T10:00:00.5Z","run_id":"r","call_id":"c","layer":"sdk","attempt":2,"sdk_retry_count":1,"status":200}"#,
-        // Two requests under way at the same time.
+        // Two concurrent requests.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","sdk_retry_count":0,"status":529,"duration_ms":300}
 {"ts":"2026-05-20T10:00:00.1Z","run_id":"r","call_id":"c","sdk_retry_count":0,"status":529,"duration_ms":300}
 {"ts":"2026-05-20T10:00:00.8Z","run_id":"r","call_id":"c","sdk_retry_count":1,"status":529,"duration_ms":300}
@@ -125,8 +125,8 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     }
 }
 
-/// The client sent again what a gateway had sent several times: the log shows the one, and only a counter tells of the
-/// other.
+/// Checks whether the client retried what a gateway had sent several times. The log has only the client's attempts; the
+/// gateway's are known only from its counter.
 fn by_counter(call: &Call<'_>) -> Option<Hit> {
     if call.disordered || repeats::guessed(call) {
         return None;
@@ -161,7 +161,8 @@ fn by_counter(call: &Call<'_>) -> Option<Hit> {
     Some(hit)
 }
 
-/// Whether the attempt at `position` is of the layer of the first, and none of another layer lies within it.
+/// Whether the attempt at `position` belongs to the same layer as the first, with no attempt of another layer within
+/// it.
 fn is_outer(call: &Call<'_>, position: usize) -> bool {
     call.origin(position).layer == call.origin(0).layer && call.logged_within(position) == 0
 }
@@ -187,7 +188,7 @@ fn by_shape(call: &Call<'_>, loops: &Loops) -> Option<Hit> {
         .text("outer_layer", outer)
         .word("sign", layering.sign());
     hit.rows.extend(loops.positions.iter().map(|&position| call.rows()[position]));
-    // Either loop alone would have made no more than that.
+    // Either loop alone would have made at most this many attempts.
     let alone = loops.rounds.len().max(loops.inner() as usize);
     let mut hit = hit.in_excess(call, loops.positions.iter().copied().skip(alone));
     if loops.sign == Sign::Nested {
@@ -199,7 +200,7 @@ fn by_shape(call: &Call<'_>, loops: &Loops) -> Option<Hit> {
     Some(hit)
 }
 
-/// A layer retried to which the declared policy gives no retries.
+/// Checks whether a layer retried that should not, according to the declared policy.
 fn by_policy(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     if settings.policies.is_empty() || repeats::guessed(call) {
         return None;
@@ -221,7 +222,7 @@ fn by_policy(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// The layer whose own count says that it sent the attempt at `position` again, where it is not the declared one.
+/// Returns the layer that retried with the attempt at `position` by its own counter, if that is not the declared one.
 fn other_layer(call: &Call<'_>, position: usize, settings: &Settings) -> Option<String> {
     let attempt = call.at(position);
     let policy = settings.policy(call, position).filter(|policy| policy.layer.is_some())?;

@@ -1,10 +1,10 @@
-//! Something beneath the client sends again, and only its own counter shows it.
+//! Something beneath the client retries, which only its own counter shows.
 
 use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
 use crate::calls::{Call, Grouping};
 use crate::model::{Confidence, Remedy, Severity};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL402",
     name: "gateway-retries-underneath",
@@ -31,11 +31,11 @@ pub(super) const RULE: Rule = Rule {
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":503,"headers":{"x-envoy-attempt-count":"3"}}
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"status":200,"headers":{"x-envoy-attempt-count":"2"}}"#,
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","status":200,"headers":{"x-litellm-attempted-retries":2}}"#,
-        // The gateway's own attempts are in the log, too.
+        // The gateway's own attempts are in the log as well.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","layer":"client","attempt":1,"status":200,"duration_ms":900,"request_id":"z","headers":{"x-litellm-attempted-retries":"1"}}
 {"ts":"2026-05-20T10:00:00.2Z","run_id":"r","call_id":"c","layer":"proxy","attempt":1,"status":503,"duration_ms":10,"request_id":"a"}
 {"ts":"2026-05-20T10:00:00.6Z","run_id":"r","call_id":"c","layer":"proxy","attempt":2,"status":200,"duration_ms":200,"request_id":"b"}"#,
-        // The span says that it is the third attempt, and the client counts it as its first.
+        // The span counts it as the third attempt, the client as its first.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":200,"http.request.resend_count":2}"#,
     ],
     near_misses: &[
@@ -46,7 +46,7 @@ pub(super) const RULE: Rule = Rule {
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":529,"http.request.resend_count":1}
 {"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":3,"status":200,"http.request.resend_count":2}"#,
-        // The client's own count is not known: the resends may be its own.
+        // The client's own count is unknown, so the resends may be its own.
         r#"{"ts":"2026-05-20T10:00:00Z","status":200,"http.request.resend_count":1}"#,
     ],
 };
@@ -55,7 +55,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Result<Option<Hit>, Field> {
     let uncounted = |p: usize| call.detail(p).is_some_and(|detail| detail.resends > 0) && own_count(call, p).is_none();
     match found(call) {
         Some(hit) => Ok(Some(hit)),
-        // The client's own retries and those beneath it are counted as one.
+        // The client's own retries and those beneath it are counted together.
         None if (0..call.len()).any(uncounted) => Err(Field::Counters),
         None => Ok(None),
     }
@@ -65,7 +65,8 @@ fn found(call: &Call<'_>) -> Option<Hit> {
     let beneath = |position: usize| by_gateway(call, position).max(by_instrumentation(call, position));
     let first = (0..call.len()).find(|&position| beneath(position) > 0)?;
     let again: u64 = (0..call.len()).map(beneath).sum();
-    // What the log has of the layer beneath is not hidden, and the attempt around it reached no provider itself.
+    // Logged attempts of the layer beneath are not hidden, and the attempt around them did not reach the provider
+    // itself.
     let hidden: u64 = (0..call.len()).map(|p| beneath(p).saturating_sub(call.logged_within(p).saturating_sub(1))).sum();
     let shown = (0..call.len()).filter(|&p| call.logged_within(p) == 0).count() as u64;
     let who = if by_gateway(call, first) > 0 { "a gateway" } else { "something" };
@@ -93,14 +94,14 @@ fn by_gateway(call: &Call<'_>, position: usize) -> u64 {
     call.detail(position).map_or(0, |detail| u64::from(detail.gateway_retries))
 }
 
-/// Resends beyond those the client itself counts, where it counts any.
+/// Returns the resends beyond the client's own retries, if it counts those.
 fn by_instrumentation(call: &Call<'_>, position: usize) -> u64 {
     let resends = call.detail(position).map_or(0, |detail| u64::from(detail.resends));
     let placed = (call.grouping == Grouping::Explicit).then_some(position as u64);
     own_count(call, position).map_or(0, |own| resends.saturating_sub(own.max(placed.unwrap_or(0))))
 }
 
-/// Retries before the attempt at `position` that the client itself counts.
+/// Returns the number of retries up to the attempt at `position` as counted by the client itself.
 fn own_count(call: &Call<'_>, position: usize) -> Option<u64> {
     let attempt = call.at(position);
     let numbered = (attempt.number > 0).then(|| u64::from(attempt.number) - 1);

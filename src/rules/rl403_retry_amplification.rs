@@ -1,4 +1,4 @@
-//! Calls of a few minutes became a multiple of attempts.
+//! The calls of a few minutes became a multiple of attempts.
 
 use super::storm::{Sent, by_service, storm};
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
@@ -29,7 +29,7 @@ const GENTLE: Setting = Setting {
 const CALLS: Setting =
     Setting { name: "min_calls", default: 20.0, unit: "", meaning: "calls that must have started in the stretch" };
 
-/// A call of the examples that fails three times and then succeeds: seconds of its attempts, and its name.
+/// A call that fails three times and then succeeds: its name and the seconds of its attempts.
 macro_rules! retried {
     ($call:literal, $a:literal, $b:literal, $c:literal, $d:literal) => {
         concat!(
@@ -53,11 +53,11 @@ macro_rules! sent {
         )
     };
 }
-/// As `retried`, half a second between any two attempts.
+/// Like `retried`, half a second between attempts.
 macro_rules! hurried {
     ($($call:literal),*) => { concat!($(retried!($call, "00.00", "00.55", "01.10", "01.65")),*) };
 }
-/// Calls of one key that are sent three times, half a second apart.
+/// Calls with one key, each sent three times, half a second apart.
 macro_rules! keyed {
     ($key:literal: $($call:literal),*) => {
         concat!($(
@@ -67,11 +67,11 @@ macro_rules! keyed {
         ),*)
     };
 }
-/// As `retried`, with waits that double.
+/// Like `retried`, with waits that double.
 macro_rules! backed_off {
     ($($call:literal),*) => { concat!($(retried!($call, "00.00", "00.55", "01.60", "03.65")),*) };
 }
-/// A loop of two rounds around the SDK's own of two attempts.
+/// A loop of two rounds around the SDK's own loop of two attempts.
 macro_rules! layered {
     ($($call:literal),*) => {
         concat!($(
@@ -83,12 +83,12 @@ macro_rules! layered {
     };
 }
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 ///
-/// The catalogue's threshold alone would blame every capped client for an outage: four attempts a call are four
-/// attempts a call while nothing answers. So the ratio alone is worth knowing, and more than that only where the log
-/// shows that the clients make it worse (see [`super::storm`]).
-// The examples read better in rows.
+/// The ratio of attempts to calls alone would blame every client with a cap for an outage: while nothing answers, each
+/// call makes all its attempts. So the ratio alone is an info, and more only if the log shows that the clients make it
+/// worse (see [`super::storm`]).
+// The examples are more readable in rows.
 #[rustfmt::skip]
 pub(super) const RULE: Rule = Rule {
     code: "RL403",
@@ -115,9 +115,9 @@ pub(super) const RULE: Rule = Rule {
     firing: &[
         hurried!("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
         layered!("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
-        // Info: an outage that healthy clients meet.
+        // Info: healthy clients in an outage.
         backed_off!("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
-        // Two keys of ten calls each: the service gets the load of both.
+        // Two keys with ten calls each: the load on the service is that of both.
         concat!(
             keyed!("k1": "a", "b", "c", "d", "e", "f", "g", "h", "i", "j"),
             keyed!("k2": "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
@@ -205,7 +205,7 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-03-10T09:06:00.55Z","run_id":"r","model":"m","duration_ms":50,"call_id":"t","status":529}
 {"ts":"2026-03-10T09:06:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"t","status":529}
 {"ts":"2026-03-10T09:06:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"t","status":200}"#,
-        // Too few calls to say.
+        // Too few calls to tell.
         hurried!("a", "b", "c", "d", "e", "f", "g", "h", "i", "j"),
         // Three of 23 calls are retried.
         concat!(
@@ -221,7 +221,8 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-/// Least growth of waits, calls that must show it, and waits that need not grow, in seconds.
+/// Returns the least growth of waits, the number of calls that must show it, and the wait in seconds from which on
+/// waits need not grow.
 pub(super) fn storm_terms(settings: &Settings) -> [f64; 3] {
     [&GROWTH, &SPACED, &GENTLE].map(|setting| settings.get(RULE.code, setting))
 }

@@ -1,4 +1,4 @@
-//! A layer that sends more often than it says it does.
+//! A layer sends more often than its declared cap.
 
 use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
 use crate::calls::{Call, Grouping};
@@ -7,7 +7,7 @@ use crate::model::{Flags, Remedy, Severity, Symbol};
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL404",
     name: "attempts-over-declared-cap",
@@ -37,18 +37,18 @@ pub(super) const RULE: Rule = Rule {
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","layer":"sdk","max_retries":1,"status":500,"request_id":"a"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","layer":"sdk","max_retries":1,"status":500,"request_id":"b"}
 {"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","layer":"sdk","max_retries":1,"status":200,"request_id":"d"}"#,
-        // The log declares nothing, the policy does.
+        // The log declares nothing, but the policy does.
         r#"[policy]
 max_attempts = 2
 ---
 {"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":500}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":500}
 {"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":3,"status":500}"#,
-        // Seven of them.
+        // Seven retries with a cap of six.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","retry_attempt":7,"max_attempts":6,"status":529}"#,
     ],
     near_misses: &[
-        // As many as declared.
+        // As many attempts as declared.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"max_attempts":2,"status":500}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"max_attempts":2,"status":500}"#,
         // Two layers, each within its own cap.
@@ -56,20 +56,20 @@ max_attempts = 2
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","layer":"a","max_attempts":2,"status":500}
 {"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","layer":"b","max_attempts":2,"status":500}
 {"ts":"2026-05-20T10:00:04Z","run_id":"r","call_id":"c","layer":"b","max_attempts":2,"status":200}"#,
-        // Counted from zero, and the cap is one of retries.
+        // The counter starts at zero, and the cap is one of retries.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":0,"max_attempts":2,"status":500}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":1,"max_attempts":2,"status":500}
 {"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":2,"max_attempts":2,"status":200}"#,
-        // Six retries in a field that counts from zero, and a cap of six.
+        // Six retries in a field that counts from zero, with a cap of six.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","retry_attempt":6,"max_attempts":6,"status":529}"#,
-        // A loop that names its third attempt of two retries so.
+        // A loop that logs its third attempt, the second of two retries, as `3/2`.
         r#"{"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":"2/2","status":500}
 {"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":"3/2","status":200}"#,
-        // Another model gets a budget of its own.
+        // Another model has a budget of its own.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","model":"a","max_attempts":2,"status":529}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","model":"a","max_attempts":2,"status":529}
 {"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","model":"b","max_attempts":2,"status":200}"#,
-        // The policy binds another layer, and another model.
+        // The policy applies to another layer and another model.
         r#"[[policy]]
 model = "small-*"
 max_attempts = 1
@@ -83,13 +83,13 @@ max_attempts = 2
     ],
 };
 
-/// Attempts of one layer at one model.
+/// Attempts of one layer with one model.
 struct Count {
     layer: Symbol,
     model: Symbol,
     attempts: u64,
     cap: u64,
-    /// The last of them that has a cap.
+    /// Position of the last of them that has a cap.
     last: usize,
 }
 
@@ -117,21 +117,21 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     Some(hit.in_excess(call, (0..call.len()).filter(over)))
 }
 
-/// Who declares a cap.
+/// Source of a declared cap.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum By {
     Log,
     Policy,
 }
 
-/// The caps that hold for the attempts of a call.
+/// Caps that apply to the attempts of a call.
 struct Caps<'c, 'a> {
     call: &'c Call<'a>,
     settings: &'c Settings,
 }
 
 impl Caps<'_, '_> {
-    /// The least cap declared for the attempt at `position`.
+    /// Returns the lowest cap declared for the attempt at `position`, and its source.
     fn at(&self, position: usize) -> Option<(u64, By)> {
         let logged = Some(u64::from(self.call.at(position).max_attempts)).filter(|cap| *cap > 0);
         let policy = self.settings.layer_policy(self.call, position).and_then(|policy| policy.max_attempts);
@@ -139,15 +139,15 @@ impl Caps<'_, '_> {
         caps.into_iter().flatten().min()
     }
 
-    /// Whether the number of the attempt at `position` is past `cap`. A counter from 0 counts retries, and so may its
-    /// cap.
+    /// Whether the number of the attempt at `position` exceeds `cap`. A counter that starts at 0 counts retries, and
+    /// its cap may as well.
     fn is_over(&self, position: usize, cap: u64) -> bool {
         let attempt = self.call.at(position);
         u64::from(attempt.number) > cap + u64::from(attempt.flags.has(Flags::FROM_ZERO))
     }
 }
 
-/// The layer's own counter is past its cap.
+/// Finds the attempt with the highest number above its cap, by the layer's own counter.
 fn by_number(caps: &Caps<'_, '_>) -> Option<(usize, u64)> {
     let number = |p: usize| u64::from(caps.call.at(p).number);
     let over = |p: &usize| caps.at(*p).is_some_and(|(cap, _)| caps.is_over(*p, cap));
@@ -155,9 +155,9 @@ fn by_number(caps: &Caps<'_, '_>) -> Option<(usize, u64)> {
     Some((position, number(position)))
 }
 
-/// More records than the cap. Where a loop around the layer explains them, RL401 says so.
+/// Finds more records than the cap allows. If a loop around the layer explains them, that is RL401.
 fn by_count(caps: &Caps<'_, '_>) -> Option<(usize, u64)> {
-    // Two calls that were taken for one have two budgets.
+    // Two calls joined by mistake have two budgets.
     if caps.call.grouping == Grouping::Inferred {
         return None;
     }
@@ -165,7 +165,7 @@ fn by_count(caps: &Caps<'_, '_>) -> Option<(usize, u64)> {
     loops_of(caps.call).is_none().then_some(found)
 }
 
-/// Whether the attempts are counted from 0: in a field of retries, or the first alone has no number, and those after
+/// Whether attempts are counted from 0: in a field of retries, or because only the first has no number and those after
 /// it have 1, 2 and so on.
 fn counts_retries(call: &Call<'_>) -> bool {
     let from_zero = || call.attempts().any(|attempt| attempt.flags.has(Flags::FROM_ZERO));

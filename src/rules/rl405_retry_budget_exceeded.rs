@@ -35,7 +35,7 @@ macro_rules! sent {
         )
     };
 }
-/// Calls of the examples that are sent three times, half a second apart.
+/// Calls that are sent three times, half a second apart.
 macro_rules! hurried {
     ($minute:literal: $($call:literal),*) => {
         concat!($(
@@ -54,11 +54,11 @@ macro_rules! ok {
     ($minute:literal: $($call:literal),*) => { concat!($(sent!($call, $minute, "05", r#""status":200"#)),*) };
 }
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 ///
-/// In one outage any client without a budget exceeds one, and that alone is no mistake of it. It is worth knowing
-/// where it goes on, and more than that where the clients make it worse (see [`super::storm`]).
-// The examples read better in rows.
+/// In an outage, any client without a budget exceeds one, which is not its fault. So that alone is reported only if it
+/// persists, and as more than an info only if the clients make it worse (see [`super::storm`]).
+// The examples are more readable in rows.
 #[rustfmt::skip]
 pub(super) const RULE: Rule = Rule {
     code: "RL405",
@@ -83,7 +83,7 @@ pub(super) const RULE: Rule = Rule {
     check: Check::Fleet(check),
     firing: &[
         hurried!("00": "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
-        // Info: four calls in ten are retried, in this quarter of an hour and the next one.
+        // Info: four calls in ten are retried, in this quarter of an hour and in the next.
         concat!(
             once!("00": "a", "b", "c", "d", "e", "f", "g", "h"),
             ok!("01": "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"),
@@ -98,7 +98,7 @@ pub(super) const RULE: Rule = Rule {
             ok!("01": "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"),
             ok!("20": "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
         ),
-        // One retry for ten calls.
+        // One retry per ten calls.
         concat!(
             hurried!("00": "a"),
             ok!("01": "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
@@ -123,7 +123,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
         .collect()
 }
 
-/// The finding, and whether it is the clients' doing.
+/// Builds the finding, and returns whether the clients cause the load.
 fn hit(fleet: &Fleet<'_>, sent: &Sent, worst: &Amplified, settings: &Settings) -> (Hit, bool) {
     let ratio = settings.get(RULE.code, &RATIO);
     let storm = storm(&sent.spacing, worst, storm_terms(settings));

@@ -1,4 +1,4 @@
-//! A loop that waits otherwise than it was configured to.
+//! A loop does not wait as it was configured to.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, repeats, shared};
 use crate::calls::{Call, Wait};
@@ -18,7 +18,7 @@ const FIXED: Setting = Setting {
     meaning: "time by which a wait may lie outside the schedule, whatever the share: clocks round, sending takes time",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL406",
     name: "waits-off-the-declared-schedule",
@@ -50,7 +50,7 @@ cap_s = 8
 {"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"duration_ms":100}
 {"ts":"2026-05-20T10:00:05Z","run_id":"r","call_id":"c","attempt":2,"status":529,"duration_ms":100}
 {"ts":"2026-05-20T10:00:05.9Z","run_id":"r","call_id":"c","attempt":3,"status":200,"duration_ms":900}"#,
-        // Shorter than declared, in a log without durations: the waits were shorter still.
+        // Shorter than declared, in a log without durations: the actual waits were even shorter.
         r#"[policy]
 base_s = 2
 jitter = 0.1
@@ -68,7 +68,7 @@ cap_s = 8
 {"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"duration_ms":100}
 {"ts":"2026-05-20T10:00:00.4Z","run_id":"r","call_id":"c","attempt":2,"status":529,"duration_ms":100}
 {"ts":"2026-05-20T10:00:01.5Z","run_id":"r","call_id":"c","attempt":3,"status":200,"duration_ms":900}"#,
-        // The server dictated the wait.
+        // The server requested the wait.
         r#"[policy]
 base_s = 0.5
 cap_s = 8
@@ -82,7 +82,7 @@ cap_s = 8
 ---
 {"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"timeout"}
 {"ts":"2026-05-20T10:00:31Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
-        // The wait is another layer's.
+        // The wait is that of another layer.
         r#"[policy]
 layer = "harness"
 base_s = 30
@@ -90,7 +90,7 @@ jitter = "none"
 ---
 {"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","layer":"sdk","attempt":1,"status":529,"duration_ms":100}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","layer":"sdk","attempt":2,"status":200,"duration_ms":900}"#,
-        // The schedule is that of another model.
+        // The schedule is for another model.
         r#"[[policy]]
 model = "small-*"
 base_s = 30
@@ -101,28 +101,28 @@ jitter = "none"
     ],
 };
 
-/// One wait against the schedule.
+/// A wait compared with the schedule.
 struct Compared {
     position: usize,
     wait: Wait,
-    /// The least and the most that the schedule has; µs.
+    /// Shortest and longest wait on the schedule, µs.
     least_us: i64,
     most_us: i64,
-    /// It lies outside by more than the tolerance.
+    /// Whether the wait is off the schedule by more than the tolerance.
     is_off: bool,
-    /// The client says itself that it chose this wait.
+    /// Whether the log has the wait as planned by the client.
     planned: bool,
 }
 
 impl Compared {
-    /// How far the wait lies outside the schedule, µs.
+    /// Returns how far the wait is off the schedule, µs.
     fn off_us(&self) -> i64 {
         (self.least_us - self.wait.us).max(self.wait.us - self.most_us).max(0)
     }
 }
 
 fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
-    // The waits of two loops, one in the other, are on neither schedule.
+    // The waits of two nested loops follow neither schedule.
     if settings.policies.is_empty() || repeats::guessed(call) || loops_of(call).is_some() {
         return Ok(None);
     }
@@ -176,13 +176,13 @@ fn hit(call: &Call<'_>, worst: &Compared, off: usize, judged: usize) -> Hit {
     .count("waits_judged", judged as u64);
     hit.wait_s = (worst.wait.s() - most_s).max(0.0);
     if !worst.planned {
-        // A queue in front of the attempt, or a machine asleep, looks the same.
+        // A queue before the attempt, or a suspended machine, looks the same.
         hit.confidence = Confidence::Medium;
     }
     hit
 }
 
-/// The wait after the attempt at `position`, the `nth` of its request, where the schedule governs it.
+/// Compares the wait after the attempt at `position`, the `nth` of its request, with the schedule, if that applies.
 fn compare(call: &Call<'_>, position: usize, nth: u32, settings: &Settings) -> Result<Option<Compared>, Field> {
     let (Some(schedule), Some(wait)) = (schedule(call, position, settings)?, call.wait_before(position + 1)) else {
         return Ok(None);
@@ -193,10 +193,10 @@ fn compare(call: &Call<'_>, position: usize, nth: u32, settings: &Settings) -> R
     let fixed_us = shared::micros(settings.get(RULE.code, &FIXED) / 1e3) + shared::clock_step_us(call);
     let slack = |us: i64| shared::scaled(us, settings.get(RULE.code, &SHARE)).max(fixed_us);
     let planned = call.detail(position).and_then(|detail| detail.planned_us);
-    // What the client chose is what counts; what was measured may hold a queue as well.
+    // The planned wait is decisive, as the measured one may include time in a queue.
     let wait = planned.map_or(wait, |planned| Wait { us: planned.min(wait.us), end_to_start: true });
     let (short, long) = (wait.us < least_us - slack(least_us), wait.us > most_us + slack(most_us));
-    // Longer than declared, unless the attempt itself took the time.
+    // The wait is longer than declared, unless the attempt itself took the time.
     if long && !wait.end_to_start {
         return Err(Field::Duration);
     }
@@ -204,7 +204,7 @@ fn compare(call: &Call<'_>, position: usize, nth: u32, settings: &Settings) -> R
     Ok(Some(Compared { position, wait, least_us, most_us, is_off, planned: planned.is_some() }))
 }
 
-/// The schedule of the wait after the attempt at `position`, unless the server or another layer dictated it.
+/// Returns the schedule for the wait after the attempt at `position`, unless the server or another layer determined it.
 fn schedule<'s>(call: &Call<'_>, position: usize, settings: &'s Settings) -> Result<Option<&'s Schedule>, Field> {
     let (attempt, next) = (call.at(position), call.at(position + 1));
     let declared = |p: usize| settings.layer_policy(call, p);
@@ -216,7 +216,7 @@ fn schedule<'s>(call: &Call<'_>, position: usize, settings: &'s Settings) -> Res
         || detail.reopens.is_some()
         || (attempt.rate_limited() && attempt.flags.has(Flags::HEADROOM));
     let other = attempt.terminal() || attempt.flags.has(Flags::TOOL) || attempt.flags.has(Flags::DECIDED_OTHER);
-    // A hole in the numbers hides waits.
+    // A gap in the numbers hides waits.
     let in_turn = attempt.number == 0 || next.number == attempt.number + 1;
     let schedule = policy.schedule.as_ref();
     if dictated || other || !in_turn || schedule.is_none() || !shared::same_scope(call, position, position + 1) {

@@ -1,4 +1,4 @@
-//! A deadline that does not hold.
+//! A deadline that is not enforced.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::calls::Call;
@@ -11,7 +11,7 @@ const SHARE: Setting = Setting {
     meaning: "share of the deadline by which an attempt may pass it: connecting may be on a clock of its own",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL407",
     name: "attempt-over-declared-timeout",
@@ -50,13 +50,13 @@ timeout_s = 30
 timeout_s = 60
 ---
 {"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"tool":"build","kind":"timeout","duration_ms":180000}"#,
-        // Cut off at the deadline.
+        // Ended at the deadline.
         r#"[policy]
 timeout_s = 60
 ---
 {"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"timeout","duration_ms":60900}
 {"ts":"2026-05-20T10:01:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":3000}"#,
-        // A stream has its deadline between two events.
+        // The deadline of a stream applies to the time between two events.
         r#"[policy]
 timeout_s = 60
 ---
@@ -81,7 +81,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
             None => untold = true,
         }
     }
-    // A deadline of some models, and no model.
+    // A deadline for some models, but no model in the log.
     let bound = settings.policies.iter().any(|policy| policy.timeout_s.is_some() && policy.model.is_some());
     let nameless = |p: usize| !call.origin(p).model.is_some() && settings.policy(call, p).is_none();
     match over {
@@ -92,7 +92,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
     }
 }
 
-/// The deadline declared for the attempt at `position`, where it bounds the whole of it.
+/// Returns the deadline declared for the attempt at `position`, if it applies to the attempt as a whole.
 fn deadline_s(call: &Call<'_>, position: usize, settings: &Settings) -> Option<f64> {
     let flags = call.at(position).flags;
     let whole = !flags.has(Flags::STREAM) && !flags.has(Flags::TOOL);

@@ -1,4 +1,4 @@
-//! A 429 with a hint speaks to everyone on its scope, and the others did not hear it.
+//! A 429 with a hint applies to everyone on its scope, but others kept sending.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::measure::{Fleet, GateTerms, Ignored};
@@ -23,7 +23,7 @@ const SHARE: Setting = Setting {
     meaning: "share of the attempts inside a window that must have been refused: where most get through, the 429 \
               was not about the scope",
 };
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL501",
     name: "gate-ignored",
@@ -57,14 +57,14 @@ pub(super) const RULE: Rule = Rule {
 {"ts":1773133211.0,"run_id":"r","call_id":"d","org":"o","attempt":1,"status":429,"retry_after":"19","error_type":"rate_limit_error"}"#,
     ],
     near_misses: &[
-        // Two workers, each of which comes back when it was told to.
+        // Two workers, each of which retries when it was told to.
         r#"{"ts":"2026-03-10T09:00:00.00Z","call_id":"a","attempt":1,"duration_ms":80,"status":429,"retry_after":2,"error_type":"rate_limit_error"}
 {"ts":"2026-03-10T09:00:00.03Z","call_id":"b","attempt":1,"duration_ms":80,"status":429,"retry_after":9,"error_type":"rate_limit_error"}
 {"ts":"2026-03-10T09:00:02.20Z","call_id":"a","attempt":2,"duration_ms":80,"status":429,"retry_after":2,"error_type":"rate_limit_error"}
 {"ts":"2026-03-10T09:00:04.50Z","call_id":"a","attempt":3,"duration_ms":80,"status":429,"retry_after":4,"error_type":"rate_limit_error"}
 {"ts":"2026-03-10T09:00:09.30Z","call_id":"b","attempt":2,"duration_ms":80,"status":200}
 {"ts":"2026-03-10T09:00:09.60Z","call_id":"a","attempt":4,"duration_ms":80,"status":200}"#,
-        // All were under way when the first 429 came, and each waited.
+        // All were in progress when the first 429 came, and each waited.
         r#"{"ts":"2026-03-10T09:00:00.00Z","call_id":"a","attempt":1,"duration_ms":80,"status":429,"retry_after":5,"error_type":"rate_limit_error"}
 {"ts":"2026-03-10T09:00:00.03Z","call_id":"b","attempt":1,"duration_ms":80,"status":429,"retry_after":5,"error_type":"rate_limit_error"}
 {"ts":"2026-03-10T09:00:00.06Z","call_id":"c","attempt":1,"duration_ms":80,"status":429,"retry_after":5,"error_type":"rate_limit_error"}
@@ -75,25 +75,25 @@ pub(super) const RULE: Rule = Rule {
         r#"{"ts":"2026-03-10T09:00:00Z","call_id":"a","model":"m","status":429,"retry_after":5,"error_type":"rate_limit_error"}
 {"ts":"2026-03-10T09:00:01Z","call_id":"b","model":"n","status":429,"retry_after":5,"error_type":"rate_limit_error"}
 {"ts":"2026-03-10T09:00:02Z","call_id":"c","model":"o","status":429,"retry_after":5,"error_type":"rate_limit_error"}"#,
-        // Most calls get through while the window is said to be closed: it is closed for these requests only.
+        // Most calls succeed while the window should be closed, so it is closed for these requests only.
         r#"{"ts":"2026-03-10T09:00:00Z","call_id":"a","status":429,"retry_after":9,"error_type":"rate_limit_error"}
 {"ts":"2026-03-10T09:00:01Z","call_id":"b","status":200}
 {"ts":"2026-03-10T09:00:02Z","call_id":"c","status":429,"retry_after":9,"error_type":"rate_limit_error"}
 {"ts":"2026-03-10T09:00:03Z","call_id":"d","status":200}
 {"ts":"2026-03-10T09:00:04Z","call_id":"e","status":429,"retry_after":9,"error_type":"rate_limit_error"}
 {"ts":"2026-03-10T09:00:05Z","call_id":"f","status":200}"#,
-        // One call that is too early again and again: that is RL301.
+        // One call that retries too early several times: that is RL301.
         r#"{"ts":"2026-03-10T09:00:00Z","call_id":"a","attempt":1,"status":429,"retry_after":30,"error_type":"rate_limit_error"}
 {"ts":"2026-03-10T09:00:01Z","call_id":"a","attempt":2,"status":429,"retry_after":29,"error_type":"rate_limit_error"}
 {"ts":"2026-03-10T09:00:03Z","call_id":"a","attempt":3,"status":429,"retry_after":27,"error_type":"rate_limit_error"}"#,
-        // An overload is everyone's: no gate is asked for.
+        // An overload affects everyone, so no shared gate is required.
         r#"{"ts":"2026-03-10T09:00:00Z","call_id":"a","status":529,"retry_after":5,"error_type":"overloaded_error"}
 {"ts":"2026-03-10T09:00:01Z","call_id":"b","status":529,"retry_after":5,"error_type":"overloaded_error"}
 {"ts":"2026-03-10T09:00:02Z","call_id":"c","status":529,"retry_after":5,"error_type":"overloaded_error"}"#,
     ],
 };
 
-/// What counts as an ignored gate.
+/// Returns the thresholds for an ignored gate.
 pub(super) fn terms(settings: &Settings) -> GateTerms {
     GateTerms {
         grace_us: (settings.get(RULE.code, &GRACE) * 1e6) as i64,
@@ -128,7 +128,7 @@ fn hit(fleet: &Fleet<'_>, scope: Limits, ignored: &Ignored) -> Hit {
     hit.class = fleet.table.rows[ignored.opened_by as usize].class;
     hit.rows.extend_from_slice(&ignored.examples);
     hit.wasted_more = ignored.fresh;
-    // Retries that ignored their own hint are counted by the rules about calls, too.
+    // Retries that ignored their own hint are also counted by the rules about calls.
     hit.shared_waste = ignored.hurried;
     hit.scope = Some(scope);
     if !scope.names_account() {

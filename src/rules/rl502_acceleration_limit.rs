@@ -1,4 +1,4 @@
-//! Refused with quota left, right after the rate had jumped.
+//! Refusals with quota left, right after the rate had jumped.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::measure::{Fleet, Ramp, RampTerms};
@@ -50,7 +50,7 @@ const HEADROOM: Setting = Setting {
     meaning: "share of every known limit that must have been left",
 };
 
-/// A call of the examples: time within the minute, name, and what else its record holds.
+/// A call: time within the hour, name, and further fields of its record.
 macro_rules! call {
     ($minute:literal, $second:literal, $call:literal, $rest:literal) => {
         concat!(
@@ -96,8 +96,8 @@ macro_rules! ramp {
     };
 }
 
-/// See the catalogue.
-// The examples read better in rows.
+/// Catalogue entry of the rule.
+// The examples are more readable in rows.
 #[rustfmt::skip]
 pub(super) const RULE: Rule = Rule {
     code: "RL502",
@@ -130,15 +130,15 @@ pub(super) const RULE: Rule = Rule {
         // The requests were used up: that is the limit itself.
         ramp!(r#""status":200,"x-ratelimit-limit-requests":30,"x-ratelimit-remaining-requests":12"#,
               r#""status":429,"error_type":"rate_limit_error","x-ratelimit-limit-requests":30,"x-ratelimit-remaining-requests":0"#),
-        // No header says what was left.
+        // No header shows what was left.
         ramp!(r#""status":200"#, r#""status":429,"error_type":"rate_limit_error","retry_after":3"#),
-        // Refused by capacity, not by a limit.
+        // Refused for lack of capacity, not by a limit.
         ramp!(r#""status":200,"x-ratelimit-limit-requests":4000,"x-ratelimit-remaining-requests":3900"#,
               r#""status":529,"error_type":"overloaded_error""#),
     ],
 };
 
-/// What counts as a ramp.
+/// Returns the thresholds for a ramp.
 pub(super) fn terms(settings: &Settings) -> RampTerms {
     RampTerms {
         rise: settings.get(RULE.code, &RISE),
@@ -170,7 +170,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
         .collect()
 }
 
-/// The least share of any known limit that was left near `at`.
+/// Returns the lowest remaining share of any known limit near `at`, and that limit.
 fn least_headroom(fleet: &Fleet<'_>, scope: Limits, at: Time, near_us: i64) -> Option<(f64, LimitKind)> {
     let tracks = LimitKind::ALL.into_iter().filter_map(|kind| Some((kind, fleet.table.gauges.get(scope, kind)?)));
     let near = tracks.flat_map(|(kind, track)| {
@@ -201,7 +201,7 @@ fn hit(fleet: &Fleet<'_>, scope: Limits, (ramp, (left, kind)): (Ramp, (f64, Limi
     hit.rows.push(ramp.row);
     hit.class = fleet.table.rows[ramp.row as usize].class;
     hit.scope = Some(scope);
-    // A limit that no header tells of would look the same.
+    // A limit without headers would look the same.
     hit.confidence = Confidence::Medium;
     hit
 }

@@ -1,4 +1,4 @@
-//! The server said how little was left, and nobody slowed down.
+//! The headers showed how little was left, and traffic did not slow down.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::measure::{ExhaustionTerms, Fleet, HeadroomExhaustion, exhaustions};
@@ -44,7 +44,7 @@ const LOOK: Setting = Setting {
     meaning: "how long after a limit ran low the rate is looked at",
 };
 
-/// A call of the examples: second, call, what is left of 50 requests.
+/// A successful call: second, name, and how many of 50 requests are left.
 macro_rules! ok {
     ($second:literal, $call:literal, $left:literal) => {
         concat!(
@@ -58,7 +58,7 @@ macro_rules! ok {
         )
     };
 }
-/// As `ok`, for input tokens of 80,000, with requests to spare.
+/// Like `ok`, for 80,000 input tokens, with requests to spare.
 macro_rules! tokens {
     ($second:literal, $call:literal, $left:literal) => {
         concat!(
@@ -73,7 +73,7 @@ macro_rules! tokens {
         )
     };
 }
-/// A 429 of the examples.
+/// A call that is refused with 429.
 macro_rules! refused {
     ($second:literal, $call:literal) => {
         concat!(
@@ -88,8 +88,8 @@ macro_rules! refused {
     };
 }
 
-/// See the catalogue.
-// The calls of the examples read better in rows.
+/// Catalogue entry of the rule.
+// The calls of the examples are more readable in rows.
 #[rustfmt::skip]
 pub(super) const RULE: Rule = Rule {
     code: "RL503",
@@ -119,7 +119,7 @@ pub(super) const RULE: Rule = Rule {
             ok!("04", "e", "12"), ok!("05", "f", "8"), ok!("06", "g", "4"), ok!("07", "h", "2"),
             ok!("08", "i", "0"), refused!("09", "j"), refused!("10", "k"),
         ),
-        // Tokens bind, not requests; no 429 yet, so it is a warning.
+        // Tokens are the scarce limit, not requests; without a 429 so far, it is a warning.
         concat!(
             tokens!("00", "a", "52000"), tokens!("01", "b", "46000"), tokens!("02", "c", "38000"),
             tokens!("03", "d", "30000"), tokens!("04", "e", "22000"), tokens!("05", "f", "14000"),
@@ -132,7 +132,7 @@ pub(super) const RULE: Rule = Rule {
             ok!("04", "e", "3"), ok!("05", "f", "2"), ok!("06", "g", "2"), ok!("07", "h", "2"),
             ok!("08", "i", "1"), ok!("09", "j", "1"), ok!("10", "k", "1"), ok!("11", "l", "1"),
         ),
-        // An answer that was long under way tells of the time before: that is no recovery.
+        // An answer that took long reports an earlier state, which is no recovery.
         concat!(
             ok!("00", "a", "40"), ok!("01", "b", "32"), ok!("02", "c", "24"), ok!("03", "d", "18"),
             ok!("04", "e", "12"), ok!("05", "f", "4"), ok!("06", "g", "4"), ok!("07", "h", "30"),
@@ -146,21 +146,21 @@ pub(super) const RULE: Rule = Rule {
             ok!("04", "e", "12"), ok!("05", "f", "8"), ok!("06", "g", "4"), ok!("10", "h", "4"),
             ok!("14", "i", "4"), ok!("18", "j", "4"), ok!("22", "k", "4"), ok!("26", "l", "4"),
         ),
-        // The one attempt after the first low reading was on its way.
+        // The one attempt after the first low reading had already been sent.
         concat!(
             ok!("00", "a", "46"), ok!("01", "b", "44"), ok!("02", "c", "40"), ok!("03", "d", "32"),
             ok!("04", "e", "24"), ok!("05", "f", "18"), ok!("06", "g", "12"), ok!("07", "h", "4"),
             ok!("08", "i", "3"), ok!("30", "j", "20"), ok!("31", "k", "20"),
         ),
-        // Plenty is left all the time.
+        // Plenty is left at all times.
         concat!(
             ok!("00", "a", "49"), ok!("01", "b", "48"), ok!("02", "c", "49"), ok!("03", "d", "48"),
             ok!("04", "e", "49"), ok!("05", "f", "49"), ok!("06", "g", "49"), ok!("07", "h", "48"),
             ok!("08", "i", "49"), ok!("09", "j", "49"), ok!("10", "k", "49"), ok!("11", "l", "49"),
         ),
-        // Nothing is left, but the log is too short to say how it came to that.
+        // Nothing is left, but the log is too short to show how that came about.
         concat!(refused!("00", "a"), ok!("21", "a", "48"), ok!("22", "b", "47")),
-        // The first reading under a tenth is that of the 429 itself: there was no time to slow down.
+        // The first reading below a tenth is that of the 429 itself: there was no time to slow down.
         concat!(
             ok!("00", "a", "40"), ok!("01", "b", "38"), ok!("02", "c", "36"), ok!("03", "d", "34"),
             ok!("04", "e", "32"), ok!("05", "f", "30"), ok!("06", "g", "28"), ok!("07", "h", "26"),
@@ -201,7 +201,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
         .collect()
 }
 
-/// Readings in stretches of so many µs.
+/// Width of a time bucket in µs, and the readings per bucket.
 type Readings = (i64, Vec<(Time, Gauge)>);
 
 fn readings_of(tracks: &Tracks<'_>, scope: Limits) -> Vec<(LimitKind, Readings)> {
@@ -209,7 +209,7 @@ fn readings_of(tracks: &Tracks<'_>, scope: Limits) -> Vec<(LimitKind, Readings)>
     kinds.filter_map(|kind| Some((kind, tracks.get(&(scope, kind))?.series.sorted()))).collect()
 }
 
-/// One finding a scope: the limit that was hit, else the one that ran low first.
+/// Returns one finding per scope: about the limit that was hit, else about the one that ran low first.
 fn hit(
     fleet: &Fleet<'_>,
     scope: Limits,
@@ -273,7 +273,7 @@ fn rate(per_s: f64) -> String {
     if per_s >= 1.0 { format!("{per_s:.1}/s") } else { format!("{:.1}/min", per_s * 60.0) }
 }
 
-/// How the limits that did not bind stood meanwhile.
+/// Describes the lowest levels of the other limits in the same period.
 fn others(worst: &HeadroomExhaustion, readings: &[(LimitKind, Readings)]) -> String {
     let others = readings.iter().filter(|(kind, _)| *kind != worst.kind);
     let words = others.filter_map(|(kind, (_, list))| {

@@ -1,4 +1,4 @@
-//! A run that lives on its retries.
+//! A run that depends on its retries.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::measure::{Fleet, RunTally};
@@ -26,7 +26,7 @@ const WAITING: Setting = Setting {
     meaning: "calls that were waiting for the limit at any time of the run, on average",
 };
 
-/// A call of the examples at a minute past nine: two 429s, and a success on the third attempt.
+/// A call at a minute past nine: two 429s, and a success on the third attempt.
 macro_rules! late {
     ($class:literal: $($minute:literal),*) => {
         concat!($(
@@ -45,11 +45,11 @@ macro_rules! ok {
     };
 }
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 ///
-/// Only rate limits count, not overloads: those are everyone's. And what is confined to a part of the run is an
-/// incident that its retries dealt with, which is what they are for.
-// The examples read better in rows.
+/// Only rate limits count, not overloads, which affect everyone. Rate limits confined to a part of the run are an
+/// incident that its retries handled, which is their purpose.
+// The examples are more readable in rows.
 #[rustfmt::skip]
 pub(super) const RULE: Rule = Rule {
     code: "RL504",
@@ -81,15 +81,15 @@ pub(super) const RULE: Rule = Rule {
         ),
     ],
     near_misses: &[
-        // Overloads, not limits.
+        // Overloads, not rate limits.
         late!(r#""status":529,"error_type":"overloaded_error""#: "00", "01", "02", "03", "04", "05", "06", "07", "08", "09", "10"),
-        // All within ten minutes of an hour.
+        // All of them within ten minutes of an hour.
         concat!(
             late!(r#""status":429,"error_type":"rate_limit_error""#:
                 "00", "01", "02", "03", "04", "05", "06", "07", "08", "09", "10"),
             ok!("20" "00", "25" "00", "30" "00", "35" "00", "40" "00", "45" "00", "50" "00", "55" "00"),
         ),
-        // Too few to be the rule.
+        // Too few to be typical of the run.
         late!(r#""status":429,"error_type":"rate_limit_error""#: "00", "05", "10", "15"),
     ],
 };
@@ -112,7 +112,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     .collect()
 }
 
-/// From this attempt on a success is late.
+/// Returns the number of the attempt from which on a success is late.
 pub(super) fn late_attempt(settings: &Settings) -> usize {
     settings.get(RULE.code, &LATE).max(2.0) as usize
 }

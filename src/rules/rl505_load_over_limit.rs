@@ -1,4 +1,5 @@
-//! Minute after minute a good part of the attempts is refused: the limit, not a transient.
+//! A good part of the attempts is refused minute after minute, so the limit is too low for the load; it is no
+//! transient.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::measure::{Fleet, Pressed, most_pressed};
@@ -9,7 +10,7 @@ const SHARE: Setting =
 const SPAN: Setting = Setting { name: "min_s", default: 300.0, unit: "s", meaning: "how long it must last" };
 const SENDS: Setting = Setting { name: "min_sends", default: 100.0, unit: "", meaning: "attempts in that time" };
 
-/// Ten calls of the examples in the same minute, the last three of which are refused.
+/// Ten calls in the same minute, the last three of which are refused.
 macro_rules! minute {
     ($refused:literal: $($minute:literal),*) => {
         concat!($(
@@ -37,8 +38,8 @@ macro_rules! sent {
     };
 }
 
-/// See the catalogue.
-// The examples read better in rows.
+/// Catalogue entry of the rule.
+// The examples are more readable in rows.
 #[rustfmt::skip]
 pub(super) const RULE: Rule = Rule {
     code: "RL505",
@@ -67,12 +68,12 @@ pub(super) const RULE: Rule = Rule {
             "20", "21", "22", "23", "24", "25", "26", "27", "28", "29", "30", "31"),
     ],
     near_misses: &[
-        // Three minutes of it.
+        // Three minutes of refusals.
         minute!(r#""status":429,"error_type":"rate_limit_error","retry_after":5"#: "00", "01", "02"),
-        // An overload is not this caller's limit.
+        // An overload is not a limit of this caller.
         minute!(r#""status":529,"error_type":"overloaded_error""#:
             "00", "01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11"),
-        // Every fourth minute.
+        // Refusals in every fourth minute only.
         minute!(r#""status":429,"error_type":"rate_limit_error","retry_after":5"#:
             "00", "04", "08", "12", "16", "20", "24", "28", "32", "36", "40", "44"),
     ],
@@ -85,7 +86,8 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     scopes
         .filter_map(|(scope, tally)| {
             let pressed = most_pressed(&tally.flow, share)?;
-            // The minutes that hold them may begin and end in successes: how long it lasted, the refusals themselves say.
+            // The first and last of these minutes may begin and end with successes, so the duration is measured between
+            // refusals.
             let (_, refusals) = tally.refusals.sorted();
             let mut within =
                 refusals.iter().map(|(_, refusal)| refusal).filter(|refusal| pressed.holds(refusal.first.sent));

@@ -1,4 +1,4 @@
-//! Many calls at once, and a share of them refused for that very reason.
+//! Many calls start at once, and some are refused for that reason.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::measure::{Fanout, FanoutTerms, Fleet};
@@ -39,7 +39,7 @@ const NEAR: Setting = Setting {
     meaning: "how long before it, and after it, failures as common are an outage",
 };
 
-/// A call of the examples at 09:00: second, call, and what else its record holds.
+/// A call at 09:00: second, name, and further fields of its record.
 macro_rules! call {
     ($second:literal, $call:literal, $rest:literal) => {
         concat!(
@@ -69,8 +69,8 @@ macro_rules! limited {
     };
 }
 
-/// See the catalogue.
-// The calls of the examples read better in rows.
+/// Catalogue entry of the rule.
+// The calls of the examples are more readable in rows.
 #[rustfmt::skip]
 pub(super) const RULE: Rule = Rule {
     code: "RL506",
@@ -109,19 +109,19 @@ pub(super) const RULE: Rule = Rule {
         ),
     ],
     near_misses: &[
-        // Two of twelve: a rate limit now and then.
+        // Two of twelve: an occasional rate limit.
         concat!(
             ok!("00.00", "a"), ok!("00.01", "b"), ok!("00.02", "c"), ok!("00.03", "d"), ok!("00.04", "e"),
             ok!("00.05", "f"), ok!("00.06", "g"), ok!("00.07", "h"), ok!("00.08", "i"), ok!("00.09", "j"),
             limited!("00.10", "k"), limited!("00.11", "l"),
         ),
-        // As many, spread over twelve seconds.
+        // As many calls, spread over twelve seconds.
         concat!(
             ok!("00", "a"), ok!("01", "b"), ok!("02", "c"), ok!("03", "d"), overloaded!("04", "e"),
             overloaded!("05", "f"), overloaded!("06", "g"), overloaded!("07", "h"), ok!("08", "i"), ok!("09", "j"),
             ok!("10", "k"), ok!("11", "l"),
         ),
-        // A busy scope, always at six starts in half a second, meets an overload: nothing was started at once.
+        // A busy scope with a constant six starts in half a second meets an overload: there was no burst.
         concat!(
             ok!("00.0", "a"), ok!("00.1", "b"), ok!("00.2", "c"), ok!("00.3", "d"), ok!("00.4", "e"), ok!("00.45", "f"),
             ok!("00.5", "g"), ok!("00.6", "h"), ok!("00.7", "i"), ok!("00.8", "j"), ok!("00.9", "k"), ok!("00.95", "l"),
@@ -131,7 +131,7 @@ pub(super) const RULE: Rule = Rule {
             ok!("02.1", "z"), ok!("02.2", "A"), ok!("02.3", "B"), ok!("02.4", "C"), ok!("02.45", "D"), ok!("02.5", "E"),
             ok!("02.6", "F"), ok!("02.7", "G"), ok!("02.8", "H"), ok!("02.9", "I"), ok!("02.95", "J"),
         ),
-        // Twelve at once in the middle of an outage that the calls before and after it met as well.
+        // Twelve at once during an outage that the calls before and after them met as well.
         concat!(
             overloaded!("04", "A"), overloaded!("06", "B"), overloaded!("08", "C"), overloaded!("10", "D"),
             ok!("12.0", "a"), ok!("12.1", "b"), ok!("12.2", "c"), overloaded!("12.3", "d"), overloaded!("12.4", "e"),
@@ -139,7 +139,7 @@ pub(super) const RULE: Rule = Rule {
             overloaded!("12.75", "j"), overloaded!("12.8", "k"), overloaded!("12.9", "l"), overloaded!("15", "E"),
             overloaded!("17", "F"), ok!("19", "G"), ok!("21", "H"),
         ),
-        // A spent cap refuses them all, at any rate.
+        // A spent cap refuses all calls at any rate.
         concat!(
             call!("00.00", "a", r#""status":429,"error_code":"enforced_spend_limit_reached""#),
             call!("00.01", "b", r#""status":429,"error_code":"enforced_spend_limit_reached""#),
@@ -151,7 +151,7 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-/// What counts as a burst.
+/// Returns the thresholds for a burst.
 pub(super) fn terms(settings: &Settings) -> FanoutTerms {
     FanoutTerms {
         starts: settings.get(RULE.code, &STARTS) as u64,
@@ -200,8 +200,8 @@ fn hit(fleet: &Fleet<'_>, scope: Limits, fanout: &Fanout) -> Hit {
     hit
 }
 
-/// An overload that lets nobody through, or that many runs meet together, needs no burst to explain it; the
-/// caller's own rate limit does.
+/// Whether something else explains the failures: an overload that refuses every call, or that many runs meet together,
+/// needs no burst as its cause, unlike the caller's own rate limit.
 fn explained_otherwise(fanout: &Fanout) -> bool {
     !fanout.rate_limited && (fanout.met == fanout.starts || fanout.many_runs)
 }

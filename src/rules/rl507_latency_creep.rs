@@ -1,4 +1,4 @@
-//! Answers that come slower and slower, with no error: a queue without an end.
+//! Answers become slower and slower without errors, as in a queue that grows without limit.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::measure::{Fleet, Kind, Pace, Quarter, RunTally};
@@ -58,7 +58,7 @@ const SLOW: Setting = Setting {
     meaning: "a first token that comes sooner waited in no queue worth naming",
 };
 
-/// A success of the examples at second `$at` of the minute `$minute`, with its time to the first token.
+/// A success at second `$at` of the minute `$minute`, with its time to first token in ms and prompt tokens.
 macro_rules! ok {
     ($minute:literal, $at:literal, $ttft:literal, $tokens:literal) => {
         concat!(
@@ -77,7 +77,7 @@ macro_rules! ok {
         )
     };
 }
-/// Eight successes within a minute: the time to the first token of each, in ms, and the length of the prompts.
+/// Eight successes within a minute: the time to first token of each in ms, and the length of their prompts in tokens.
 macro_rules! eight {
     ($minute:literal [$a:literal $b:literal $c:literal $d:literal $e:literal $f:literal $g:literal $h:literal; $tokens:literal]) => {
         concat!(
@@ -99,7 +99,7 @@ macro_rules! run {
     };
 }
 
-/// Eight answers within a minute of which only the durations are known, in ms.
+/// Eight answers within a minute of which only the durations in ms are known.
 macro_rules! timed {
     ($minute:literal $tokens:literal [$($at:literal $ms:literal),+]) => {
         concat!($(
@@ -118,7 +118,7 @@ macro_rules! timed {
         ),+)
     };
 }
-/// A run of four such minutes, with the tokens of an answer in each.
+/// A run of four such minutes, with the number of output tokens per answer in each.
 macro_rules! durations {
     ($a:literal, $b:literal, $c:literal, $d:literal) => {
         concat!(
@@ -130,8 +130,8 @@ macro_rules! durations {
     };
 }
 
-/// See the catalogue.
-// The quarters of the examples read better in rows.
+/// Catalogue entry of the rule.
+// The quarters of the examples are more readable in rows.
 #[rustfmt::skip]
 pub(super) const RULE: Rule = Rule {
     code: "RL507",
@@ -163,43 +163,43 @@ pub(super) const RULE: Rule = Rule {
             [900 920 950 940 990 1010 1030 1050; 890]
             [1300 1350 1340 1400 1420 1500 1480 1550; 905]
         ),
-        // The log does not say how long the prompts were: they may have grown, so this is an info.
+        // The log does not show how long the prompts were: they may have grown, so this is an info.
         run!(
             [300 320 310 350 330 340 360 350; "null"]
             [500 520 510 550 600 590 620 640; "null"]
             [800 820 850 840 890 910 930 950; "null"]
             [1200 1250 1240 1300 1320 1400 1380 1450; "null"]
         ),
-        // Durations alone, of answers as short as before: an info, since the prompts are not known.
+        // Only durations, of answers as short as before: an info, since the prompts are unknown.
         durations!("20", "21", "20", "22"),
-        // Nothing is known but durations.
+        // Only durations are known.
         durations!("null", "null", "null", "null"),
     ],
     near_misses: &[
-        // The answers grew as well.
+        // The answers became longer as well.
         durations!("10", "20", "30", "40"),
-        // Up and down.
+        // The times go up and down.
         run!(
             [400 920 410 450 830 440 460 450; 900]
             [600 420 610 950 700 490 720 440; 910]
             [500 920 450 940 590 410 830 650; 890]
             [700 450 840 400 920 500 780 1050; 905]
         ),
-        // The prompts grew as much.
+        // The prompts became longer to the same extent.
         run!(
             [400 420 410 450 430 440 460 450; 9000]
             [600 620 610 650 700 690 720 740; 15000]
             [900 920 950 940 990 1010 1030 1050; 23000]
             [1300 1350 1340 1400 1420 1500 1480 1550; 34000]
         ),
-        // One step, and level from then on.
+        // One step, and constant after that.
         run!(
             [400 420 410 450 430 440 460 450; 900]
             [1000 1020 1010 1050 1000 990 1020 1040; 910]
             [1000 1020 1050 1040 990 1010 1030 1050; 890]
             [1000 1050 1040 1000 1020 1000 980 1050; 905]
         ),
-        // Slower by the same factor, and quick all the same.
+        // Slower by the same factor, but still fast.
         run!(
             [40 42 41 45 43 44 46 45; 900]
             [60 62 61 65 70 69 72 74; 910]
@@ -218,12 +218,12 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     .collect()
 }
 
-/// Every attempt succeeded.
+/// Whether every attempt succeeded.
 fn is_green(tally: &RunTally) -> bool {
     tally.sends == tally.ended(Outcome::Ok)
 }
 
-/// The quarters of a model's successes, where they came slower and slower.
+/// Returns the quarters of a model's successes, if they became slower and slower.
 fn creep(pace: &Pace, settings: &Settings) -> Option<[Quarter; 4]> {
     let get = |setting: &Setting| settings.get(RULE.code, setting);
     let (least, slow_ms, slack) = (get(&CALLS).max(2.0), get(&SLOW), get(&SLACK));
@@ -274,7 +274,7 @@ fn hit(fleet: &Fleet<'_>, run: Symbol, pace: &Pace, quarters: &[Quarter; 4]) -> 
     let unknown = |tokens: fn(&Quarter) -> Option<f64>| tokens(first).is_none() || tokens(last).is_none();
     let outputs_unknown = pace.kind == Kind::Whole && unknown(|quarter| quarter.output_tokens);
     if outputs_unknown || unknown(|quarter| quarter.prompt_tokens) {
-        // Prompts of an agent grow, and longer prompts and answers take longer.
+        // An agent's prompts grow, and longer prompts and answers take longer.
         hit.severity = Some(Severity::Info);
         hit.confidence = Confidence::Low;
     }

@@ -1,4 +1,4 @@
-//! More calls under way than the pool was made for.
+//! More calls are in progress than the pool allows.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::measure::{Fleet, Peak};
@@ -19,11 +19,11 @@ const POOL: Setting = Setting {
               one client's: it is held against a log of one run",
 };
 
-/// A log under a declared pool of two.
+/// A log with a declared pool of two.
 macro_rules! pooled {
     ($($log:expr),*) => { concat!("[policy]\npool = 2\n---\n", $($log),*) };
 }
-/// Calls of the examples that begin together and last so many ms.
+/// Calls that start together and last `$ms` ms.
 macro_rules! calls {
     ($ms:literal: $($call:literal),*) => {
         concat!($(
@@ -32,8 +32,8 @@ macro_rules! calls {
     };
 }
 
-/// See the catalogue.
-// The examples read better in rows.
+/// Catalogue entry of the rule.
+// The examples are more readable in rows.
 #[rustfmt::skip]
 pub(super) const RULE: Rule = Rule {
     code: "RL508",
@@ -62,7 +62,7 @@ pub(super) const RULE: Rule = Rule {
         pooled!(calls!("300000": "a", "b", "c")),
         // Five at once, for three seconds.
         pooled!(calls!("3000": "a", "b", "c", "d", "e")),
-        // The third waits between two attempts: it is under way all the same.
+        // The third waits between two attempts, but is in progress.
         pooled!(
             calls!("300000": "a", "b"),
             r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","model":"m","call_id":"c","attempt":1,"status":429,"retry_after":280,"duration_ms":1000,"error_type":"rate_limit_error"}
@@ -70,21 +70,21 @@ pub(super) const RULE: Rule = Rule {
         ),
     ],
     near_misses: &[
-        // Two fit.
+        // Two calls fit into the pool.
         pooled!(calls!("300000": "a", "b")),
         // Four at once, for a second, by a clock of whole seconds.
         pooled!(calls!("1000": "a", "b", "c", "d")),
-        // Three, of which the third begins when the first is over.
+        // Three calls, of which the third starts when the first has ended.
         pooled!(
             calls!("300000": "a", "b"),
             r#"{"ts":"2026-03-10T09:05:00Z","run_id":"r","model":"m","call_id":"c","status":200,"duration_ms":9000}"#
         ),
-        // Nothing says how many the pool holds.
+        // The size of the pool is unknown.
         calls!("300000": "a", "b", "c"),
     ],
 };
 
-/// The pool that is set, or the one that is declared of everything the only run of the log called.
+/// Returns the configured pool, or the pool declared for everything that the only run of the log called.
 fn pool(fleet: &Fleet<'_>, settings: &Settings) -> Option<f64> {
     let set = settings.get(RULE.code, &POOL);
     if set >= 1.0 {
@@ -109,7 +109,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     fleet.under_way.more_than(pool).map(|most| hit(fleet, pool, most)).into_iter().collect()
 }
 
-/// Whether calls under way are to be counted at all.
+/// Whether calls in progress have to be counted at all.
 pub(super) fn wants_a_count(settings: &Settings) -> bool {
     settings.get(RULE.code, &POOL) >= 1.0 || settings.policies.iter().any(|policy| policy.pool.is_some())
 }

@@ -1,4 +1,4 @@
-//! Where one attempt fails, the next one does too: a retry is no new throw of the dice.
+//! Retries fail far more often than first attempts, so they are not independent of the failure before them.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::classify::{Bucket, Class};
@@ -45,7 +45,7 @@ macro_rules! sent {
         )
     };
 }
-/// Ten calls of the examples that succeed at once.
+/// Ten calls that succeed at once.
 macro_rules! ten {
     ($minute:literal) => {
         concat!(
@@ -82,10 +82,10 @@ macro_rules! healed {
     };
 }
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 ///
-/// An outage makes the failures of any healthy client hang together, so this is never more than worth knowing.
-// The examples read better in rows.
+/// In an outage, the failures of any healthy client are correlated, so a finding is never more than an info.
+// The examples are more readable in rows.
 #[rustfmt::skip]
 pub(super) const RULE: Rule = Rule {
     code: "RL509",
@@ -124,9 +124,9 @@ pub(super) const RULE: Rule = Rule {
             tens!("00", "01", "02", "03", "04", "05", "06", "07", "08", "09"),
             healed!("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t", "u"),
         ),
-        // Too few retries to say.
+        // Too few retries to tell.
         concat!(tens!("00", "01", "02", "03", "04", "05", "06", "07", "08", "09"), stubborn!(r#""status":529"#: "a", "b")),
-        // A rate limit holds until it is refilled: that its failures come together is what it is.
+        // A rate limit lasts until it is refilled, so its failures are correlated by nature.
         concat!(
             tens!("00", "01", "02", "03", "04", "05", "06", "07", "08", "09"),
             stubborn!(r#""status":429,"error_type":"rate_limit_error""#: "a", "b", "c", "d", "e", "f", "g", "h"),
@@ -154,7 +154,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
         .collect()
 }
 
-/// Failures of so many attempts.
+/// Number of failures among some attempts.
 #[derive(Clone, Copy)]
 struct Rate {
     failed: u64,
@@ -166,7 +166,7 @@ impl Rate {
         self.failed as f64 / self.of as f64
     }
 
-    /// The share less so many standard errors: what chance does not explain.
+    /// Returns the share less `errors` standard errors: what chance does not explain.
     fn at_least(self, errors: f64) -> f64 {
         let share = self.share();
         share - errors * (share * (1.0 - share) / self.of as f64).sqrt()

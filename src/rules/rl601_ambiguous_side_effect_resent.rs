@@ -1,4 +1,4 @@
-//! Nobody knows whether it happened, and it was asked for again.
+//! A request that may have taken effect is repeated.
 
 use super::rl608_tool_replayed as rl608;
 use super::{Check, Field, Hit, Rule, Scope, Settings, repeats, shared};
@@ -6,7 +6,7 @@ use crate::calls::Call;
 use crate::model::{Flags, Remedy, Severity};
 use smallvec::SmallVec;
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL601",
     name: "ambiguous-side-effect-resent",
@@ -38,16 +38,16 @@ pub(super) const RULE: Rule = Rule {
         // A tool: that is RL608.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"tool":"send_mail","side_effect":true,"kind":"timeout","duration_ms":30000}
 {"ts":"2026-05-20T10:00:31Z","run_id":"r","call_id":"c","attempt":2,"tool":"send_mail","side_effect":true,"outcome":"ok","duration_ms":900}"#,
-        // One key for both attempts.
+        // The same key for both attempts.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"side_effect":true,"kind":"timeout","idempotency_key":"k"}
 {"ts":"2026-05-20T10:00:31Z","run_id":"r","call_id":"c","attempt":2,"side_effect":true,"status":200,"idempotency_key":"k"}"#,
-        // The server refused it: nothing was done.
+        // The server refused it, so nothing was done.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"side_effect":true,"status":429,"retry_after":1}
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"side_effect":true,"status":200}"#,
-        // No connection came about.
+        // No connection was established.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"side_effect":true,"kind":"connection_error","exception":"httpx.ConnectError"}
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"side_effect":true,"status":200}"#,
-        // It stopped to find out.
+        // The call stopped so that the caller can check.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"side_effect":true,"kind":"timeout","decision":"reconcile"}"#,
     ],
 };
@@ -81,6 +81,6 @@ fn resent(call: &Call<'_>, position: usize) -> bool {
         && !attempt.flags.has(Flags::DECIDED_OTHER)
         && shared::shows_retry(call, position)
         && !call.body_changed(position, position + 1)
-        // Of tools that rule tells more.
+        // For tools, that rule is more specific.
         && !rl608::ran_again(call, position)
 }

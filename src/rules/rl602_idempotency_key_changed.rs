@@ -1,10 +1,10 @@
-//! A key per attempt is no key.
+//! An idempotency key that changes with each attempt has no effect.
 
 use super::{Check, Field, Hit, Rule, Scope, Settings, repeats, shared};
 use crate::calls::Call;
 use crate::model::{Flags, Remedy, Severity};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL602",
     name: "idempotency-key-changed",
@@ -29,18 +29,18 @@ pub(super) const RULE: Rule = Rule {
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"side_effect":true,"kind":"timeout","idempotency_key":"k1"}
 {"ts":"2026-05-20T10:00:31Z","run_id":"r","call_id":"c","attempt":2,"side_effect":true,"status":200,"idempotency_key":"k2"}"#,
-        // Refused, so nothing happened this time: the next timeout will not be so kind.
+        // Refused, so nothing happened this time; after a timeout it might have.
         r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"tool":"pay","status_code":503,"headers":{"Idempotency-Key":"a"}}
 {"timestamp":"2026-05-20T10:00:01Z","session_id":"s","turn_id":"t","try":2,"tool":"pay","status_code":200,"headers":{"Idempotency-Key":"b"}}"#,
     ],
     near_misses: &[
-        // An attempt that is final is followed by another action.
+        // A final failure is followed by another action.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"side_effect":true,"status":400,"error_type":"invalid_request_error","idempotency_key":"k1"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"side_effect":true,"status":200,"idempotency_key":"k2"}"#,
         // The same key throughout.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"side_effect":true,"kind":"timeout","idempotency_key":"k1"}
 {"ts":"2026-05-20T10:00:31Z","run_id":"r","call_id":"c","attempt":2,"side_effect":true,"status":200,"idempotency_key":"k1"}"#,
-        // A model call changes nothing outside.
+        // A model call has no side effect.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"idempotency_key":"k1"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"idempotency_key":"k2"}"#,
         // A corrected request is another action.
@@ -65,7 +65,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// Whether the attempt at `position` is repeated under another key.
+/// Whether the attempt at `position` is repeated with another key.
 fn changed(call: &Call<'_>, position: usize) -> bool {
     let acts = |p: usize| call.at(p).flags.has(Flags::SIDE_EFFECT) || call.at(p).flags.has(Flags::TOOL);
     let (before, next) = (repeats::key(call, position), repeats::key(call, position + 1));

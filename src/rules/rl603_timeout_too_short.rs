@@ -1,4 +1,4 @@
-//! A deadline that the longest allowed answer cannot meet.
+//! A deadline that is too short for the longest allowed answer.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, repeats, shared};
 use crate::calls::Call;
@@ -15,7 +15,7 @@ const MARGIN: Setting = Setting { name: "margin_s", default: 5.0, unit: "s", mea
 const MARGIN_SHARE: Setting =
     Setting { name: "margin_share", default: 0.1, unit: "", meaning: "margin as a share of the time, if that is more" };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL603",
     name: "timeout-too-short",
@@ -44,13 +44,13 @@ pub(super) const RULE: Rule = Rule {
 {"timestamp":"2026-05-20T10:00:11Z","session_id":"s","turn_id":"t","try":2,"status_code":200,"elapsed_s":9}"#,
     ],
     near_misses: &[
-        // 200 tokens fit into 14 s.
+        // 200 tokens take less than 14 s.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"timeout","timeout_s":15,"max_tokens":200,"duration_ms":15000}
 {"ts":"2026-05-20T10:00:16Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":4000}"#,
-        // A stream has another clock: the time between events.
+        // The timeout of a stream applies to the time between events.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"stream":true,"kind":"timeout","timeout_s":20,"max_tokens":4000,"duration_ms":20000}
 {"ts":"2026-05-20T10:00:21Z","run_id":"r","call_id":"c","attempt":2,"stream":true,"status":200}"#,
-        // It never connected.
+        // No connection was established.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"timeout","exception":"httpx.ConnectTimeout","max_tokens":4000,"duration_ms":5000}
 {"ts":"2026-05-20T10:00:06Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
         // The server's own deadline.
@@ -79,14 +79,14 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
         .count("max_tokens", u64::from(max_tokens))
         .count("killed", killed.len() as u64);
     hit.rows.extend(killed.iter().map(|&(p, ..)| call.rows()[p]));
-    // The log does not say that it was not streamed.
+    // The log does not show that the answer was not streamed.
     if call.detail(first)?.timeout.as_us().is_none() {
         hit.confidence = Confidence::Medium;
     }
     Some(hit)
 }
 
-/// Says how many of the calls to the model, `killed` of them, such a deadline met.
+/// Adds to a finding how many of the calls to the model, `killed` of them, were ended by such a deadline.
 fn tell_share(fleet: &Fleet<'_>, service: Service, killed: u64, hit: &mut Hit) {
     let calls = fleet.calls_of(service).max(killed);
     let share = killed as f64 / calls as f64;
@@ -101,7 +101,7 @@ fn tell_share(fleet: &Fleet<'_>, service: Service, killed: u64, hit: &mut Hit) {
     ]);
 }
 
-/// The deadline the attempt at `position` met and the one it should have had, in seconds.
+/// Returns the deadline that ended the attempt at `position` and the one it should have had, in seconds.
 fn too_short(call: &Call<'_>, position: usize, settings: &Settings) -> Option<(f64, f64)> {
     let (attempt, detail) = (call.at(position), call.detail(position)?);
     let own = attempt.class == Some(Class::Timeout) && attempt.status == 0;
@@ -117,7 +117,7 @@ fn too_short(call: &Call<'_>, position: usize, settings: &Settings) -> Option<(f
     (had < needs).then_some((had as f64 / 1e6, needs as f64 / 1e6))
 }
 
-/// How long an answer of so many tokens may take, µs, with a margin.
+/// Returns how long an answer of `max_tokens` may take including a margin, µs.
 pub(super) fn needs_us(max_tokens: u32, settings: &Settings) -> i64 {
     let set = |setting: &Setting| settings.get(RULE.code, setting);
     let writing = set(&FIRST_TOKEN) + f64::from(max_tokens) / set(&SPEED).max(1e-3);

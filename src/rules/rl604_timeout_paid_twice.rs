@@ -1,4 +1,4 @@
-//! A deadline cuts the answer off, and the next attempt meets the same deadline.
+//! A deadline cuts an answer off, and the retry meets the same deadline.
 
 use super::rl603_timeout_too_short as rl603;
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, repeats, shared};
@@ -27,7 +27,7 @@ const FEW: Setting = Setting {
     meaning: "so many attempts cut off by one deadline may be an outage, unless tokens or money were logged for them",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL604",
     name: "timeout-paid-twice",
@@ -56,7 +56,7 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:01:03.2Z","run_id":"r","call_id":"c","attempt":3,"status":200,"duration_ms":21000}"#,
         r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"kind":"timeout","elapsed_s":45,"usage":{"input_tokens":9000,"output_tokens":1200}}
 {"timestamp":"2026-05-20T10:00:46Z","session_id":"s","turn_id":"t","try":2,"kind":"timeout","elapsed_s":45,"usage":{"input_tokens":9000,"output_tokens":1200}}"#,
-        // Once only: worth knowing.
+        // Only once: an info.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"timeout","duration_ms":60000}
 {"ts":"2026-05-20T10:01:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":30000}"#,
         // Three answers of up to 4,000 tokens, each cut off after 30 s.
@@ -65,18 +65,18 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:01:02Z","run_id":"r","call_id":"c","attempt":3,"kind":"timeout","max_tokens":4000,"duration_ms":30000}"#,
     ],
     near_misses: &[
-        // The server ended it: it bills nothing.
+        // The server ended it, and bills nothing.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":504,"error_type":"timeout_error","duration_ms":60000}
 {"ts":"2026-05-20T10:01:01Z","run_id":"r","call_id":"c","attempt":2,"status":504,"error_type":"timeout_error","duration_ms":60000}"#,
-        // No connection came about: nothing was sent.
+        // No connection was established, so nothing was sent.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"timeout","exception":"httpx.ConnectTimeout","duration_ms":15000}
 {"ts":"2026-05-20T10:00:16Z","run_id":"r","call_id":"c","attempt":2,"kind":"timeout","exception":"httpx.ConnectTimeout","duration_ms":15000}"#,
-        // Half a second: hardly anything was produced.
+        // Half a second: hardly any output was produced.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"timeout","duration_ms":500}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"kind":"timeout","duration_ms":500}"#,
         // The call ended at the deadline.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"kind":"timeout","duration_ms":60000,"decision":"fail"}"#,
-        // Two lost connections that have nothing in common.
+        // Two unrelated lost connections.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"exception":"aiohttp.ServerDisconnectedError","duration_ms":14100}
 {"ts":"2026-05-20T10:00:15Z","run_id":"r","call_id":"c","attempt":2,"exception":"aiohttp.ServerDisconnectedError","duration_ms":31000}
 {"ts":"2026-05-20T10:00:48Z","run_id":"r","call_id":"c","attempt":3,"status":200,"duration_ms":21000}"#,
@@ -87,7 +87,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let long: SmallVec<[(usize, i64); 8]> =
         (0..call.len()).filter_map(|p| Some((p, length_us(call, p, settings)?))).collect();
     let spread = settings.get(RULE.code, &SPREAD);
-    // The deadline most of them met.
+    // The deadline that most of them met.
     let met = |length: i64| {
         long.iter().filter(move |(_, other)| (other - length).abs() <= shared::scaled(length, spread)).map(|(p, _)| *p)
     };
@@ -119,14 +119,14 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     if usd > 0.0 {
         hit = hit.number("usd_unread", usd);
     }
-    // Two in a row may be an outage; that the deadline is fair shows that it is one.
+    // Two in a row may be an outage, and so may more if the deadline is long enough for the answer.
     let max_tokens = call.detail(first)?.max_tokens;
     let fair = max_tokens > 0 && deadline >= rl603::needs_us(max_tokens, settings);
     let few = cut.len() as f64 <= settings.get(RULE.code, &FEW) && tokens == 0 && usd == 0.0;
     if cut.len() == 1 || fair || few {
         hit.severity = Some(Severity::Info);
     } else {
-        // A retry may well beat the deadline: more of them than that are what a sound loop would not make.
+        // One retry may well finish before the deadline; further ones are more than a sound loop makes.
         hit = hit.in_excess(call, cut[1..].iter().copied());
     }
     if tokens == 0 && usd == 0.0 {
@@ -135,11 +135,11 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// How long the attempt at `position` ran before it was cut off, in µs, where that is long enough to matter.
+/// Returns how long the attempt at `position` ran before it was cut off in µs, if that is long enough to matter.
 fn length_us(call: &Call<'_>, position: usize, settings: &Settings) -> Option<i64> {
     let attempt = call.at(position);
     let lost = matches!(attempt.class, Some(Class::Timeout | Class::Connection));
-    // A tool is not billed by the token: RL608 speaks of it.
+    // A tool is not billed by the token; that is RL608.
     let model = !attempt.flags.has(Flags::TOOL);
     if !lost || !model || attempt.status != 0 || repeats::never_arrived(call, position) {
         return None;

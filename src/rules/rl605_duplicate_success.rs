@@ -6,7 +6,7 @@ use crate::model::{AnswerEnd, Confidence, Flags, Remedy, Severity};
 use smallvec::SmallVec;
 use std::collections::HashSet;
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL605",
     name: "duplicate-success",
@@ -38,11 +38,11 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:00:30Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":5000}"#,
         r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","status_code":200,"body_sha256":"a","call_id":"t","decision":"done"}
 {"timestamp":"2026-05-20T10:00:09Z","session_id":"s","turn_id":"t","status_code":200,"body_sha256":"a","decision":"done"}"#,
-        // One body under one id, numbered from one each time.
+        // One body with one id, numbered 1 each time.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":200,"duration_ms":900,"request_hash":"a","request_id":"x"}
 {"ts":"2026-05-20T10:00:05Z","run_id":"r","call_id":"c","attempt":1,"status":200,"duration_ms":900,"request_hash":"a","request_id":"y"}
 {"ts":"2026-05-20T10:00:09Z","run_id":"r","call_id":"c","attempt":1,"status":200,"duration_ms":900,"request_hash":"a","request_id":"z"}"#,
-        // The SDK counts a retry: its user had left before the first answer came.
+        // The SDK counts a retry: its user had stopped waiting before the first answer came.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","sdk_retry_count":0,"status":200,"duration_ms":70000}
 {"ts":"2026-05-20T10:01:00Z","run_id":"r","call_id":"c","sdk_retry_count":1,"status":200,"duration_ms":5000}"#,
     ],
@@ -50,16 +50,16 @@ pub(super) const RULE: Rule = Rule {
         // A failure, then a success.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
-        // An id that stands on several requests, each numbered from one.
+        // An id shared by several requests, each numbered 1.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":200}
 {"ts":"2026-05-20T10:00:05Z","run_id":"r","call_id":"c","attempt":1,"status":200,"request_id":"b"}"#,
-        // One attempt, seen by two layers.
+        // One attempt, logged by two layers.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","layer":"harness","attempt":1,"status":200,"duration_ms":3000}
 {"ts":"2026-05-20T10:00:00.1Z","run_id":"r","call_id":"c","layer":"gateway","attempt":2,"status":200,"duration_ms":2800}"#,
-        // The answer was of the wrong form, and the request was changed: a repair.
+        // The answer had the wrong form, and the request was changed: a repair.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":200,"request_hash":"a"}
 {"ts":"2026-05-20T10:00:05Z","run_id":"r","call_id":"c","attempt":2,"status":200,"request_hash":"b"}"#,
-        // The answer did not satisfy the caller, which asked again.
+        // The caller was not satisfied with the answer and asked again.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":200,"decision":"retry"}
 {"ts":"2026-05-20T10:00:05Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
     ],
@@ -86,14 +86,15 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
         hit = hit.on(call, later);
         hit.wasted.push(call.rows()[later]);
     }
-    // A caller may have had a reason to ask again that the log does not give.
+    // The caller may have had a reason to ask again that the log does not show.
     if !overlap {
         hit.confidence = Confidence::Medium;
     }
     Some(hit)
 }
 
-/// What successes say of which another may be a repetition: a call may have very many.
+/// Summary of the successes so far, by which most later ones are ruled out as repeats without comparing every pair: a
+/// call may have very many.
 #[derive(Default)]
 struct Told {
     least_number: Option<u16>,
@@ -112,7 +113,7 @@ impl Told {
         self.keys.extend(Some(repeats::key(call, position)).filter(|key| *key != 0));
     }
 
-    /// Whether [`twice`] may hold for one of them and the attempt at `position`.
+    /// Whether [`twice`] may hold for one of these successes and the attempt at `position`.
     fn may_be_repeated_by(&self, call: &Call<'_>, position: usize) -> bool {
         let attempt = call.at(position);
         self.least_number.is_some_and(|least| attempt.number > least)
@@ -122,7 +123,7 @@ impl Told {
     }
 }
 
-/// Whether two successes answer one and the same request.
+/// Whether two successes are answers to the same request.
 fn twice(call: &Call<'_>, a: usize, b: usize) -> bool {
     let (first, second) = (call.at(a), call.at(b));
     let asked_again = first.flags.has(Flags::DECIDED_RETRY)

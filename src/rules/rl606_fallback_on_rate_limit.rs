@@ -1,4 +1,5 @@
-//! A rate limit is over in seconds; another model is a different answer.
+//! The model is changed because of a rate limit, which would be over in seconds, and another model gives another
+//! answer.
 
 use super::rl206_gave_up_on_the_hint as rl206;
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
@@ -12,7 +13,7 @@ const PATIENCE: Setting = Setting {
     meaning: "failures of capacity after which a fallback is due, whatever the last failure was",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL606",
     name: "fallback-on-rate-limit",
@@ -41,19 +42,19 @@ pub(super) const RULE: Rule = Rule {
 {"timestamp":"2026-05-20T10:00:01Z","session_id":"s","turn_id":"t","try":2,"gen_ai.request.model":"small","status_code":200}"#,
     ],
     near_misses: &[
-        // Three failures of capacity before it: a fallback is due.
+        // Three capacity failures before it: a fallback is due.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"model":"a","status":529,"error_type":"overloaded_error"}
 {"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":2,"model":"a","status":529,"error_type":"overloaded_error"}
 {"ts":"2026-05-20T10:00:06Z","run_id":"r","call_id":"c","attempt":3,"model":"a","status":529,"error_type":"overloaded_error"}
 {"ts":"2026-05-20T10:00:12Z","run_id":"r","call_id":"c","attempt":4,"model":"a","status":429,"retry_after":2,"error_type":"rate_limit_error"}
 {"ts":"2026-05-20T10:00:15Z","run_id":"r","call_id":"c","attempt":5,"model":"b","status":200}"#,
-        // After overloads, another model is a way on.
+        // After overloads, another model is a valid alternative.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"model":"large","status":529,"error_type":"overloaded_error"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"model":"small","status":200}"#,
         // The same model, after the wait.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"model":"large","status":429,"retry_after":1,"error_type":"rate_limit_error"}
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"model":"large","status":200}"#,
-        // A used-up quota does not heal by waiting.
+        // An exhausted quota is not restored by waiting.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"model":"large","status":429,"error_code":"insufficient_quota"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"model":"small","status":200}"#,
         // An hour is too long to wait.
@@ -83,7 +84,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
         .about(call.at(position).class)
         .text("from", from)
         .text("to", to);
-    // Another provider has room of its own.
+    // Another provider has capacity of its own.
     if !shared::same_account(call, position, position + 1) {
         hit.severity = Some(Severity::Info);
     }

@@ -1,4 +1,4 @@
-//! One model had no room, again and again, while another was answering.
+//! One model is overloaded repeatedly while another one answers.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::measure::{Fleet, OverloadedCall};
@@ -10,10 +10,10 @@ const FAILURES: Setting = Setting {
     unit: "",
     meaning: "capacity failures of one call (3 to 32) on the same model",
 };
-/// What a model's name says that answers no prompt: no call can fall back to it.
+/// Parts of the names of models that answer no prompts, so no call can fall back to them.
 const OTHER_TASKS: [&str; 5] = ["embed", "rerank", "moderation", "whisper", "tts"];
 
-/// An attempt of the call of the examples: number, second of 09:00, and what else its record holds.
+/// An attempt of the call: number, second of 09:00, and further fields of its record.
 macro_rules! sent {
     ($number:literal, $second:literal, $rest:literal) => {
         concat!(
@@ -32,7 +32,7 @@ macro_rules! overloaded {
         sent!($number, $second, r#""model":"large","status":529,"error_type":"overloaded_error""#)
     };
 }
-/// A call of its own on another model.
+/// A separate call to another model.
 macro_rules! ok {
     ($second:literal, $model:literal) => {
         concat!(
@@ -46,8 +46,8 @@ macro_rules! ok {
     };
 }
 
-/// See the catalogue.
-// The calls of the examples read better in rows.
+/// Catalogue entry of the rule.
+// The calls of the examples are more readable in rows.
 #[rustfmt::skip]
 pub(super) const RULE: Rule = Rule {
     code: "RL607",
@@ -75,7 +75,7 @@ pub(super) const RULE: Rule = Rule {
             overloaded!("1", "00"), overloaded!("2", "01"), overloaded!("3", "03"), overloaded!("4", "07"),
             overloaded!("5", "15"), ok!("05", "small"),
         ),
-        // The call was answered in the end, and later than it might have been.
+        // The call succeeded in the end, but later than necessary.
         concat!(
             overloaded!("1", "00"), overloaded!("2", "01"), overloaded!("3", "03"), overloaded!("4", "07"),
             overloaded!("5", "15"), overloaded!("6", "23"), sent!("7", "31", r#""model":"large","status":200"#),
@@ -93,12 +93,12 @@ pub(super) const RULE: Rule = Rule {
             overloaded!("1", "00"), overloaded!("2", "01"), overloaded!("3", "03"), overloaded!("4", "07"),
             overloaded!("5", "15"), sent!("6", "16", r#""model":"small","status":200"#), ok!("05", "small"),
         ),
-        // What answered is no model to fall back to.
+        // The model that answered is none to fall back to.
         concat!(
             overloaded!("1", "00"), overloaded!("2", "01"), overloaded!("3", "03"), overloaded!("4", "07"),
             overloaded!("5", "15"), ok!("05", "text-embed-3"),
         ),
-        // A rate limit is the caller's own.
+        // A rate limit is specific to the caller.
         concat!(
             sent!("1", "00", r#""model":"large","status":429,"error_type":"rate_limit_error","retry_after":1"#),
             sent!("2", "02", r#""model":"large","status":429,"error_type":"rate_limit_error","retry_after":1"#),
@@ -124,7 +124,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
             let answered = |one: &&OverloadedCall| tally.succeeded_between(one.spot.sent, Some(one.ended));
             Some((earliest.iter().find(answered)?, other))
         });
-        // The earliest call that another model could have spared; of several models, the first by name.
+        // The earliest call for which another model was available; of several models, the first by name.
         if let Some((one, other)) = found.min_by_key(|(one, _)| one.spot) {
             hits.push(hit(fleet, *scope, other, one, calls, least));
         }

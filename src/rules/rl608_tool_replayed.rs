@@ -1,4 +1,4 @@
-//! A tool ran, or may have run, and was run again.
+//! A tool that ran, or may have run, is run again.
 
 use super::{Check, Field, Hit, Rule, Scope, Settings, repeats, shared};
 use crate::calls::Call;
@@ -6,7 +6,7 @@ use crate::classify::Bucket;
 use crate::model::{Confidence, Flags, Remedy, Severity};
 use smallvec::SmallVec;
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL608",
     name: "tool-replayed",
@@ -36,16 +36,16 @@ pub(super) const RULE: Rule = Rule {
 {"timestamp":"2026-05-20T10:00:22Z","session_id":"s","kind":"tool_call","tool":"create_ticket","args_sha":"sha256:1","deadline_ms":20000,"outcome":"ok"}"#,
     ],
     near_misses: &[
-        // The same key on both: the second execution changes nothing.
+        // The same key for both: the second execution has no effect.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"tool":"send_mail","side_effect":true,"kind":"timeout","idempotency_key":"k"}
 {"ts":"2026-05-20T10:00:31Z","run_id":"r","call_id":"c","attempt":2,"tool":"send_mail","side_effect":true,"outcome":"ok","idempotency_key":"k"}"#,
         // Refused before it ran.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"tool":"search","status":429,"retry_after":1}
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"tool":"search","status":200}"#,
-        // It only reads.
+        // The tool only reads.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"tool":"search","side_effect":false,"kind":"timeout"}
 {"ts":"2026-05-20T10:00:31Z","run_id":"r","call_id":"c","attempt":2,"tool":"search","side_effect":false,"status":200}"#,
-        // Other arguments.
+        // Different arguments.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"s","kind":"tool_call","tool":"create_ticket","args_sha":"1","outcome":"timeout"}
 {"ts":"2026-05-20T10:00:22Z","run_id":"s","kind":"tool_call","tool":"create_ticket","args_sha":"2","outcome":"ok"}"#,
         // A model call after a timeout.
@@ -78,7 +78,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
         .text("tool", name)
         .count("executions", again.len() as u64 + 1)
         .number("gap_s", gap);
-    // The log does not say that the tool changes anything.
+    // The log does not show that the tool has side effects.
     if !side_effect {
         hit.severity = Some(Severity::Warning);
         hit.confidence = Confidence::Medium;
@@ -86,15 +86,14 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// Whether the tool execution at `position` may have taken effect, and was repeated without a key.
+/// Whether the tool execution at `position` may have taken effect and was repeated without a common key.
 pub(super) fn ran_again(call: &Call<'_>, position: usize) -> bool {
     let (attempt, next) = (call.at(position), call.at(position + 1));
     if !(attempt.flags.has(Flags::TOOL) && next.flags.has(Flags::TOOL)) {
         return false;
     }
     let tool = |p| call.detail(p).map(|detail| detail.tool);
-    // A plain server error may come after the work as well as before it: where the tool changes something,
-    // that is one risk too many.
+    // A server error may come before or after the work is done, which counts only if the tool has side effects.
     let broke = attempt.bucket() == Some(Bucket::Transient) && !repeats::never_arrived(call, position);
     let unsure = repeats::may_have_acted(call, position) || (broke && attempt.flags.has(Flags::SIDE_EFFECT));
     tool(position) == tool(position + 1)

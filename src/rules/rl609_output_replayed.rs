@@ -1,10 +1,10 @@
-//! The caller already held the beginning of an answer, and got another one from the start.
+//! The caller already had the beginning of an answer and got another answer from the start.
 
 use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
 use crate::calls::Call;
 use crate::model::{Confidence, Flags, Remedy, Severity};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL609",
     name: "output-replayed",
@@ -32,13 +32,13 @@ pub(super) const RULE: Rule = Rule {
 {"timestamp":"2026-05-20T10:00:21Z","session_id":"s","turn_id":"t","try":2,"statusCode":200,"streaming":true,"outcome":"success"}"#,
     ],
     near_misses: &[
-        // Nothing had been handed on: sending it again is right.
+        // Nothing had been passed on: retrying is right.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":200,"stream":true,"mid_stream":true,"error_type":"overloaded_error","delivered":0}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"stream":true}"#,
-        // Another body: the request goes on from what had been received.
+        // Another body: the request continues from what had been received.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":200,"stream":true,"mid_stream":true,"error_type":"overloaded_error","delivered":40,"request_hash":"a"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"stream":true,"request_hash":"b"}"#,
-        // The stream broke for good.
+        // The stream was not requested again.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":200,"stream":true,"mid_stream":true,"error_type":"overloaded_error","delivered":40,"decision":"fail"}"#,
     ],
 };
@@ -59,7 +59,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     .on(call, position + 1)
     .about(call.at(position).class)
     .count("delivered", u64::from(delivered));
-    // Whether the caller kept the first part is beyond the log.
+    // The log does not show whether the caller kept the first part.
     hit.confidence = Confidence::Medium;
     Some(hit)
 }

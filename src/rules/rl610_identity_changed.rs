@@ -1,11 +1,11 @@
-//! The same call under another key or account.
+//! One call uses several keys or accounts.
 
 use super::{Check, Field, Hit, Rule, Scope, Settings, repeats, shared};
 use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{Attempt, Confidence, Flags, Origin, Remedy, Severity, Symbol};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL610",
     name: "identity-changed",
@@ -34,29 +34,29 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-05-20T10:00:06Z","run_id":"r","call_id":"c","attempt":2,"status":200,"api_key_id":"b"}"#,
         r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","try":1,"status_code":500,"organization":"one"}
 {"timestamp":"2026-05-20T10:00:01Z","session_id":"s","turn_id":"t","try":2,"status_code":200,"organization":"two"}"#,
-        // From an API key to a subscription, as the limits in the headers show; and back.
+        // From an API key to a subscription and back, as the limits in the headers show.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"provider":"anthropic","status":529,"headers":{"anthropic-ratelimit-requests-limit":"50","anthropic-ratelimit-requests-remaining":"40"}}
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"provider":"anthropic","status":200,"headers":{"anthropic-ratelimit-unified-status":"allowed","anthropic-ratelimit-unified-reset":"1779289200"}}"#,
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"provider":"anthropic","status":529,"headers":{"anthropic-ratelimit-unified-status":"allowed","anthropic-ratelimit-unified-reset":"1779289200"}}
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"provider":"anthropic","status":200,"headers":{"anthropic-ratelimit-requests-limit":"50","anthropic-ratelimit-requests-remaining":"40"}}"#,
     ],
     near_misses: &[
-        // The window of the subscription is spent: an API key is the way on.
+        // The window of the subscription is spent: an API key is a valid alternative.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"provider":"anthropic","status":429,"headers":{"anthropic-ratelimit-unified-status":"rejected","anthropic-ratelimit-unified-reset":"1779289200"}}
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"provider":"anthropic","status":200,"headers":{"anthropic-ratelimit-requests-limit":"50","anthropic-ratelimit-requests-remaining":"40"}}"#,
-        // The overload came without headers: it may have been the subscription's as well.
+        // The overload came without headers, so it may have been the subscription's as well.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"provider":"anthropic","status":529}
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"provider":"anthropic","status":200,"headers":{"anthropic-ratelimit-unified-status":"allowed","anthropic-ratelimit-unified-reset":"1779289200"}}"#,
-        // The key itself was refused: a new one is the cure.
+        // The key itself was refused: a new one is the solution.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":401,"api_key_id":"a"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"api_key_id":"b"}"#,
-        // The account's money was gone.
+        // The account's money was spent.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_code":"insufficient_quota","org":"a"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"org":"b"}"#,
-        // Another provider has accounts of its own.
+        // Another provider has different accounts.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"provider":"p","api_key_id":"a"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"provider":"q","api_key_id":"b"}"#,
-        // A log that names the key now and then.
+        // A log that has the key only in some records.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200,"api_key_id":"b"}"#,
     ],
@@ -73,14 +73,14 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
         .on(call, position + 1)
         .about(call.at(position).class)
         .word("changed", what);
-    // Accounts apart may have limits apart, and the change may be meant.
+    // Separate accounts may have separate limits, and the change may be intended.
     if what != "workspace" {
         hit.confidence = Confidence::Medium;
     }
     Some(hit)
 }
 
-/// What differs between the attempt at `position` and the next, where nothing called for it.
+/// Returns what differs between the attempt at `position` and the next, if there was no reason for a change.
 fn changed(call: &Call<'_>, position: usize) -> Option<&'static str> {
     let class = call.at(position).class?;
     let refused = class.is_money()
@@ -103,7 +103,8 @@ fn changed(call: &Call<'_>, position: usize) -> Option<&'static str> {
     }
 }
 
-/// Whether a subscription paid for the attempt, or an API key, as the rate-limit headers of its response tell.
+/// Whether a subscription (`true`) or an API key (`false`) paid for the attempt, if rate-limit headers of the response
+/// show it.
 fn by_subscription(attempt: &Attempt) -> Option<bool> {
     let flags = attempt.flags;
     flags.has(Flags::SUBSCRIPTION).then_some(true).or(flags.has(Flags::HEADROOM).then_some(false))

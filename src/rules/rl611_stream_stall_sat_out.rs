@@ -1,4 +1,4 @@
-//! A stream fell silent, and its client waited on.
+//! A stream stalled, and its client kept waiting.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::calls::Call;
@@ -19,7 +19,7 @@ const IDLE: Setting = Setting {
     meaning: "a stream silent for longer is taken as stalled; gaps below 5 s are not kept",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL611",
     name: "stream-stall-sat-out",
@@ -46,9 +46,9 @@ pub(super) const RULE: Rule = Rule {
         r#"{"timestamp":"2026-05-20T10:00:00Z","session_id":"s","turn_id":"t","status_code":200,"streaming":true,"latency_ms":41000,"max_gap_s":25.5}"#,
     ],
     near_misses: &[
-        // Slow, and alive.
+        // Slow, but not stalled.
         r#"{"ts":"2026-05-20T10:00:00Z","call_id":"c","stream":true,"status":200,"outcome":"ok","duration_ms":61000,"max_chunk_gap_ms":12000}"#,
-        // The client aborted it, and sent again.
+        // The client aborted it and retried.
         r#"{"ts":"2026-05-20T10:00:00Z","call_id":"c","attempt":1,"stream":true,"status":200,"kind":"timeout","duration_ms":22000,"max_chunk_gap_ms":21000}
 {"ts":"2026-05-20T10:00:24Z","call_id":"c","attempt":2,"stream":true,"status":200,"duration_ms":4000,"max_chunk_gap_ms":300}"#,
         // The caller ended it.
@@ -83,7 +83,8 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// Whether the client ended the attempt at `position`, or would have had the stall lasted a little longer.
+/// Whether the client ended the attempt at `position`, or would have done so soon: it has a timeout of at most `most`
+/// µs.
 fn aborted(call: &Call<'_>, position: usize, most: i64) -> bool {
     let attempt = call.at(position);
     let timeout = call.detail(position).and_then(|detail| detail.timeout.as_us());

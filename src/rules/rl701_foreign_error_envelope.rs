@@ -1,11 +1,11 @@
-//! An error that was wrapped again on its way.
+//! An error that something between provider and client wrapped again.
 
 use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
 use crate::calls::Call;
 use crate::model::{Confidence, Flags, Remedy, Severity, Symbol};
 use serde_json::Value;
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL701",
     name: "foreign-error-envelope",
@@ -32,9 +32,9 @@ pub(super) const RULE: Rule = Rule {
 {"timestamp":"2026-05-20T10:00:01Z","session_id":"s","turn_id":"t","try":2,"status_code":200,"client":{"name":"Anthropic/Python","version":"2.14.0"}}"#,
     ],
     near_misses: &[
-        // The provider's own shape.
+        // The provider's own envelope.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"provider":"anthropic","status":529,"body":{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"},"request_id":"req_1"}}"#,
-        // On an OpenAI route this is the native shape.
+        // On an OpenAI route, this is the native envelope.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"provider":"openai","status":500,"body":{"error":{"message":"The server had an error","type":"server_error","param":null,"code":null}}}"#,
         // The text of the SDK's exception quotes the provider's own body.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"provider":"anthropic","status":529,"error_message":"529 {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}"}"#,
@@ -61,14 +61,15 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// Whether that shape does not belong on the route: it goes to a Messages client, or to one unknown.
+/// Whether the envelope is foreign to its route: the route is that of a Messages client, or unknown.
 fn is_foreign(call: &Call<'_>, position: usize) -> bool {
     let origin = call.origin(position);
     let unknown = origin.provider == Symbol::NONE && origin.client == Symbol::NONE;
     (unknown || shared::speaks_messages(call, position)) && !is_quoted(call, position)
 }
 
-/// An SDK's exception text holds the provider's body as it came: then the shape is right and only quoted.
+/// Whether the error is an SDK's exception text that quotes the provider's body unchanged, so that the envelope is
+/// right.
 fn is_quoted(call: &Call<'_>, position: usize) -> bool {
     let Some(detail) = call.detail(position) else { return false };
     let names = &call.table().names;
@@ -81,9 +82,9 @@ fn is_quoted(call: &Call<'_>, position: usize) -> bool {
     native && !foreign_word(detail.error_type) && !foreign_word(detail.error_code)
 }
 
-/// The innermost message of an error wrapped in the text of another.
+/// Returns the innermost message of an error wrapped in the text of another.
 fn unwrapped(message: &str) -> Option<String> {
-    // Three levels are the most that were seen.
+    // At most three levels were ever seen.
     let mut text = message.to_owned();
     let mut found = None;
     for _ in 0..4 {
@@ -94,7 +95,7 @@ fn unwrapped(message: &str) -> Option<String> {
     found
 }
 
-/// The JSON value a text contains.
+/// Returns the first JSON value that a text contains.
 fn json_in(text: &str) -> Option<Value> {
     let start = text.find('{')?;
     serde_json::Deserializer::from_str(text.get(start..)?).into_iter::<Value>().next()?.ok()

@@ -1,11 +1,11 @@
-//! A status the provider never sends.
+//! A status that the provider never sends.
 
 use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
 use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{Remedy, Severity};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL702",
     name: "gateway-status",
@@ -41,10 +41,10 @@ pub(super) const RULE: Rule = Rule {
         // Other providers do answer 503 themselves.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"provider":"openai","status":503}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"provider":"openai","status":200}"#,
-        // A platform that hosts the model has statuses of its own.
+        // A platform that hosts the model has its own statuses.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"provider":"aws.bedrock","client":{"name":"AnthropicBedrock/Python","version":"2.14.0"},"status":503}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"provider":"aws.bedrock","status":200}"#,
-        // The provider's own error stands in the body.
+        // The body is the provider's own error.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"provider":"anthropic","status":503,"error_type":"overloaded_error"}"#,
     ],
 };

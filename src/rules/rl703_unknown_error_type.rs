@@ -1,11 +1,11 @@
-//! An error type that is not one of the provider's.
+//! An error type that the provider does not have.
 
 use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
 use crate::calls::Call;
 use crate::classify::kind_of_exception;
 use crate::model::{Flags, Remedy, Severity};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL703",
     name: "unknown-error-type",
@@ -34,24 +34,24 @@ pub(super) const RULE: Rule = Rule {
 {"timestamp":"2026-05-20T10:00:09Z","session_id":"s","turn_id":"t","try":2,"status_code":200,"client":{"name":"Anthropic/Python","version":"2.14.0"}}"#,
     ],
     near_misses: &[
-        // One of the provider's own.
+        // One of the provider's own types.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"provider":"anthropic","status":529,"error_type":"overloaded_error"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"provider":"anthropic","status":200}"#,
         // Another provider has other types.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"provider":"openai","status":429,"error_type":"requests","error_code":"rate_limit_exceeded"}
 {"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":2,"provider":"openai","status":200}"#,
-        // The logger put the exception's name where the type belongs.
+        // The logger wrote the exception's name instead of the type.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"provider":"anthropic","status":529,"error_type":"APIStatusError"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"provider":"anthropic","status":200}"#,
-        // A number in place of the type.
+        // A number instead of the type.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"provider":"anthropic","status":503,"error_type":"503"}"#,
-        // No answer came: the word is the logger's.
+        // There was no response, so the type is the logger's.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"provider":"anthropic","error_type":"broken pipe","outcome":"error"}"#,
     ],
 };
 
-/// The provider's types, and the word its envelope itself has for a type. `conflict_error` is not in the
-/// table of the documentation; a 409 is in the client's.
+/// Error types of the provider, and the `type` of its envelope itself. `conflict_error` is not in the table of the
+/// documentation, but the client has it for a 409.
 const TYPES: [&str; 12] = [
     "invalid_request_error",
     "authentication_error",
@@ -83,14 +83,14 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// The type of the attempt at `position`, where an answer came and its type is none of the provider's.
+/// Returns the error type of the attempt at `position`, if there was a response and the type is none of the provider's.
 fn unknown_type<'a>(call: &Call<'a>, position: usize) -> Option<&'a str> {
     let attempt = call.at(position);
     let word = call.table().names.get(call.detail(position)?.error_type)?.trim();
     if TYPES.contains(&word) {
         return None;
     }
-    // RL701 speaks of envelopes.
+    // Envelopes are for RL701.
     let judged = attempt.failed()
         && attempt.status > 0
         && !attempt.flags.has(Flags::FOREIGN_ENVELOPE)
@@ -98,11 +98,12 @@ fn unknown_type<'a>(call: &Call<'a>, position: usize) -> Option<&'a str> {
     (judged && !is_loggers_own(word)).then_some(word)
 }
 
-/// Nothing, a number, or the name of an exception: what loggers put there when they have no type.
+/// Whether the word is empty, a number or the name of an exception, which loggers write if they have no type.
 fn is_loggers_own(word: &str) -> bool {
     let none = word.is_empty() || matches!(word, "None" | "null" | "unknown");
     let number = word.bytes().all(|byte| byte.is_ascii_digit());
-    // `RateLimitError`, `anthropic.APIStatusError`, `ECONNRESET`; a type is a name in lower case or prose.
+    // Exception names are like `RateLimitError`, `anthropic.APIStatusError`, `ECONNRESET`; a type is in lower case or
+    // prose.
     let bare = word.rsplit('.').next().unwrap_or(word);
     let camel = bare.starts_with(|first: char| first.is_ascii_uppercase()) && !bare.contains([' ', '_']);
     none || number || camel || kind_of_exception(word).is_some()

@@ -1,11 +1,11 @@
-//! The provider said "busy", and something in between made it the client's fault.
+//! Something between provider and client turned an overload into a client error.
 
 use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
 use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{Confidence, Flags, Outcome, Remedy, Severity};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL704",
     name: "overload-relabelled",
@@ -33,16 +33,16 @@ pub(super) const RULE: Rule = Rule {
 {"timestamp":"2026-05-20T10:01:00Z","session_id":"s","turn_id":"u","try":1,"status_code":200}"#,
     ],
     near_misses: &[
-        // The provider's own status: whoever gives up on it can see what it is.
+        // The provider's own status, by which the client can recognise the overload.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error","decision":"fail"}"#,
-        // Inside a stream the status is 200 by nature: that is RL202.
+        // Within a stream the status is always 200: that is RL202.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":200,"mid_stream":true,"error_type":"overloaded_error","decision":"fail"}"#,
-        // The client saw through it.
+        // The client recognised the overload.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"overloaded_error"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
         // Clients do retry a 429.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_type":"overloaded_error","decision":"fail"}"#,
-        // The declared attempts were spent.
+        // The declared attempts were used up.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"max_attempts":2,"status":529,"error_type":"overloaded_error"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"max_attempts":2,"status":400,"error_type":"overloaded_error"}"#,
     ],
@@ -70,7 +70,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// Whether an overload ended the call under a status that clients do not retry.
+/// Whether an overload ended the call with a status that clients do not retry.
 pub(super) fn misled(call: &Call<'_>) -> bool {
     let last = call.last();
     let relabelled = last.class == Some(Class::Overloaded)
@@ -78,7 +78,7 @@ pub(super) fn misled(call: &Call<'_>) -> bool {
         && !matches!(last.status, 408 | 409 | 429);
     let going_on = last.flags.has(Flags::DECIDED_RETRY) || last.flags.has(Flags::DECIDED_OTHER);
     let spent = last.max_attempts > 1 && last.number >= last.max_attempts;
-    // Where the client retries this very status, it is not the label that ended the call.
+    // If the client retries this very status, the status is not what ended the call.
     let known = call.retried().any(|p| call.at(p).status == last.status);
     relabelled && !going_on && !spent && !known && call.outcome == Outcome::Failed
 }

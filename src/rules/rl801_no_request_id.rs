@@ -1,4 +1,4 @@
-//! Without a request id nobody at the provider can find the request.
+//! Without a request id, the provider cannot find the request.
 
 use super::{Check, Hit, Rule, Scope, Setting, Settings};
 use crate::measure::Fleet;
@@ -13,7 +13,7 @@ const RESPONSES: Setting = Setting {
     meaning: "responses from which on a finding is a warning; with fewer it is information",
 };
 
-/// Four calls of the examples that carry an id.
+/// Four calls that have an id.
 macro_rules! with_id {
     ($minute:literal) => {
         concat!(
@@ -49,7 +49,7 @@ macro_rules! with_id {
     };
 }
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL801",
     name: "no-request-id",
@@ -71,7 +71,7 @@ pub(super) const RULE: Rule = Rule {
     firing: &[
         r#"{"ts":"2026-03-10T09:00:00Z","call_id":"a","status":200}
 {"ts":"2026-03-10T09:00:10Z","call_id":"b","status":200,"request_id":"req_b"}"#,
-        // One of twenty-one.
+        // One of 21 responses lacks its id.
         concat!(
             with_id!("00"),
             with_id!("01"),
@@ -82,12 +82,12 @@ pub(super) const RULE: Rule = Rule {
         ),
     ],
     near_misses: &[
-        // All have one, the failure in its body.
+        // All have one; that of the failure is in its body.
         concat!(
             with_id!("00"),
             r#"{"ts":"2026-03-10T09:05:00Z","call_id":"x","status":529,"body":{"type":"error","error":{"type":"overloaded_error"},"request_id":"req_x"}}"#
         ),
-        // A connection that failed has no response, and a gateway in between names no request.
+        // A failed connection has no response, and a gateway in between gives no request id.
         concat!(
             with_id!("00"),
             r#"{"ts":"2026-03-10T09:05:00Z","call_id":"x","kind":"connection_error"}

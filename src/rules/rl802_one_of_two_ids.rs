@@ -1,10 +1,10 @@
-//! Two companies answer for one request, and the log can ask only one of them.
+//! Two companies process each request, and the log has the id of only one of them.
 
 use super::{Check, Field, Hit, Rule, Scope, Settings};
 use crate::measure::Fleet;
 use crate::model::{Remedy, Severity, units};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL802",
     name: "one-of-two-ids",
@@ -28,9 +28,9 @@ pub(super) const RULE: Rule = Rule {
     ],
     near_misses: &[
         r#"{"ts":"2026-05-20T10:00:00Z","provider":"anthropic-aws","call_id":"a","status":200,"aws_request_id":"x1","request_id":"req_1"}"#,
-        // Bedrock itself answers with one.
+        // Bedrock itself answers with a single id.
         r#"{"ts":"2026-05-20T10:00:00Z","provider":"aws.bedrock","call_id":"a","status":200,"aws_request_id":"x1"}"#,
-        // Elsewhere there is no second id.
+        // On other platforms there is no second id.
         r#"{"ts":"2026-05-20T10:00:00Z","provider":"anthropic","call_id":"a","status":200,"request_id":"req_1"}"#,
     ],
 };

@@ -1,11 +1,11 @@
-//! Attempt numbers with a hole: lines were lost on the way.
+//! Gaps in attempt numbers: lines of the log were lost.
 
 use super::{Check, Field, Hit, Rule, Scope, Settings};
 use crate::calls::Call;
 use crate::model::{Confidence, Remedy, Severity, Symbol};
 use smallvec::SmallVec;
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL803",
     name: "attempts-missing",
@@ -35,7 +35,7 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-03-10T09:00:09Z","run_id":"r","call_id":"c","sdk_retry_count":4,"status":200}"#,
     ],
     near_misses: &[
-        // Two loops: the inner one counts from 1 again.
+        // Two loops: the inner one starts again at 1.
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error"}
 {"ts":"2026-03-10T09:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":529,"error_type":"overloaded_error"}
 {"ts":"2026-03-10T09:00:03Z","run_id":"r","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error"}
@@ -43,7 +43,7 @@ pub(super) const RULE: Rule = Rule {
         // The log begins in the middle of a call.
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"c","attempt":3,"status":529,"error_type":"overloaded_error"}
 {"ts":"2026-03-10T09:00:05Z","run_id":"r","call_id":"c","attempt":4,"status":200}"#,
-        // Two layers, each with numbers of its own.
+        // Two layers, each with its own numbers.
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"c","layer":"sdk","attempt":1,"status":529,"error_type":"overloaded_error"}
 {"ts":"2026-03-10T09:00:01Z","run_id":"r","call_id":"c","layer":"gateway","attempt":4,"status":529,"error_type":"overloaded_error"}
 {"ts":"2026-03-10T09:00:02Z","run_id":"r","call_id":"c","layer":"sdk","attempt":2,"status":200}"#,
@@ -68,8 +68,8 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// The numbers of the call's attempts, each layer's in order and once: a loop that starts again repeats
-/// numbers, and leaves no hole.
+/// Returns the attempt numbers of the call by layer, sorted and without repetition: a loop that starts again repeats
+/// numbers, which is no gap.
 fn numbers(call: &Call<'_>) -> Option<SmallVec<[(Symbol, u32); 8]>> {
     let numbered = call.attempts().any(|attempt| attempt.number > 0);
     let mut list: SmallVec<[(Symbol, u32); 8]> = SmallVec::new();

@@ -1,10 +1,10 @@
-//! A green run that was not as easy as it looks.
+//! A run in which every call succeeded, but some only after retries.
 
 use super::{Check, Hit, Rule, Scope, Settings};
 use crate::measure::{Fleet, RunTally};
 use crate::model::{Outcome, Remedy, Severity, Symbol, units};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL804",
     name: "green-with-retries",
@@ -30,10 +30,10 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-03-10T09:00:06Z","run_id":"r","call_id":"a","attempt":3,"status":200}"#,
     ],
     near_misses: &[
-        // No retry.
+        // No retries.
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","attempt":1,"status":200}
 {"ts":"2026-03-10T09:00:05Z","run_id":"r","call_id":"b","attempt":1,"status":200}"#,
-        // Not green: one call failed.
+        // Not green, as one call failed.
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","attempt":1,"status":529,"error_type":"overloaded_error"}
 {"ts":"2026-03-10T09:00:02Z","run_id":"r","call_id":"a","attempt":2,"status":200}
 {"ts":"2026-03-10T09:00:05Z","run_id":"r","call_id":"b","attempt":1,"status":400,"error_type":"invalid_request_error"}"#,
@@ -45,7 +45,7 @@ fn check(fleet: &Fleet<'_>, _: &Settings) -> Vec<Hit> {
     runs.filter(|(_, _, tally)| tally.outcome() == Outcome::Ok)
         .filter_map(|(_, run, tally)| {
             let worst = *tally.success_by_attempt().last_key_value()?.0;
-            // An attempt after a success is another matter.
+            // An attempt after a success is not a retry.
             (worst > 1).then(|| hit(run, tally, worst))
         })
         .collect()

@@ -1,4 +1,4 @@
-//! Times that contradict one another.
+//! Times that contradict each other.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::calls::Call;
@@ -11,7 +11,7 @@ const OVERLAP: Setting = Setting {
     meaning: "how far an attempt may start before its predecessor ended: clocks are rounded",
 };
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL805",
     name: "clock-disorder",
@@ -35,7 +35,7 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-03-10T09:00:04Z","run_id":"r","call_id":"c","attempt":2,"duration_ms":800,"status":200}"#,
     ],
     near_misses: &[
-        // A few milliseconds are a matter of rounding.
+        // A few milliseconds are due to rounding.
         r#"{"ts":"2026-03-10T09:00:00.000Z","run_id":"r","call_id":"c","attempt":1,"duration_ms":1030,"status":529,"error_type":"overloaded_error"}
 {"ts":"2026-03-10T09:00:01.000Z","run_id":"r","call_id":"c","attempt":2,"duration_ms":800,"status":200}"#,
         // The outer layer's record spans the inner layer's attempts.
@@ -51,7 +51,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
         let (before, this) = (call.at(position - 1), call.at(position));
         let one_layer = call.origin(position - 1).layer == call.origin(position).layer;
         if call.disordered {
-            // It is the send times themselves that contradict the numbers.
+            // The send times themselves contradict the numbers.
             before.sent.us_since(this.sent)
         } else if one_layer {
             before.ended().us_since(this.sent)

@@ -1,10 +1,10 @@
-//! The same attempt, delivered more than once.
+//! The log has the same attempt more than once.
 
 use super::{Check, Field, Hit, Rule, Scope, Settings};
 use crate::measure::Fleet;
 use crate::model::{Remedy, Severity, units};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL806",
     name: "duplicate-lines",
@@ -26,13 +26,13 @@ pub(super) const RULE: Rule = Rule {
     firing: &[
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"c","attempt":1,"request_id":"req_1","status":200}
 {"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"c","attempt":1,"request_id":"req_1","status":200}"#,
-        // Without request ids the whole record tells.
+        // Without request ids, whole records are compared.
         r#"{"ts":"2026-03-10T09:00:00.125Z","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error"}
 {"ts":"2026-03-10T09:00:01.500Z","call_id":"c","attempt":2,"status":200}
 {"ts":"2026-03-10T09:00:00.125Z","call_id":"c","attempt":1,"status":529,"error_type":"overloaded_error"}"#,
     ],
     near_misses: &[
-        // Another request id: another attempt, however close.
+        // Another request id means another attempt, however close in time.
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"c","attempt":1,"request_id":"req_1","status":529,"error_type":"overloaded_error"}
 {"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"c","attempt":2,"request_id":"req_2","status":200}"#,
         // Two calls that look alike.

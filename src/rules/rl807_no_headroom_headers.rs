@@ -1,4 +1,4 @@
-//! Nothing in the log says how much of the limits is left.
+//! Nothing in the log shows how much of the rate limits is left.
 
 use super::{Check, Hit, Rule, Scope, Setting, Settings};
 use crate::measure::Fleet;
@@ -11,7 +11,7 @@ const ATTEMPTS: Setting = Setting {
     meaning: "attempts from which on the lack of headers is worth a word",
 };
 
-/// Five calls of the examples.
+/// Five calls.
 macro_rules! five {
     ($minute:literal) => {
         concat!(
@@ -44,7 +44,7 @@ macro_rules! five {
     };
 }
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL807",
     name: "no-headroom-headers",
@@ -70,7 +70,7 @@ pub(super) const RULE: Rule = Rule {
         ),
     ],
     near_misses: &[
-        // One response has them: the rest may have come through a cache.
+        // One response has them: the others may have come through a cache.
         concat!(
             five!("00"),
             five!("01"),
@@ -78,7 +78,7 @@ pub(super) const RULE: Rule = Rule {
             five!("03"),
             r#"{"ts":"2026-03-10T09:05:00Z","call_id":"x","status":200,"headers":{"anthropic-ratelimit-requests-limit":"50","anthropic-ratelimit-requests-remaining":"49"}}"#
         ),
-        // Too few attempts to miss anything.
+        // Too few attempts to expect any.
         concat!(five!("00"), five!("01"), five!("02")),
     ],
 };

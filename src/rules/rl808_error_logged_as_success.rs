@@ -1,11 +1,11 @@
-//! A failure the log calls a success.
+//! A failure that the log calls a success.
 
 use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
 use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{AnswerEnd, Attempt, Flags, Remedy, Severity};
 
-/// See the catalogue.
+/// Catalogue entry of the rule.
 pub(super) const RULE: Rule = Rule {
     code: "RL808",
     name: "error-logged-as-success",
@@ -36,9 +36,9 @@ pub(super) const RULE: Rule = Rule {
         // The log says that it failed.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_type":"rate_limit_error","outcome":"error"}
 {"ts":"2026-05-20T10:00:09Z","run_id":"r","call_id":"c","attempt":2,"status":200,"outcome":"ok"}"#,
-        // The transport did succeed; what the answer said is another matter.
+        // The transport did succeed; the content of the answer is another matter.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":200,"kind":"schema_error","outcome":"ok"}"#,
-        // The log does not say.
+        // The log does not say how it ended.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":500,"error_type":"api_error"}
 {"ts":"2026-05-20T10:00:09Z","run_id":"r","call_id":"c","attempt":2,"status":200}"#,
     ],
@@ -59,7 +59,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
 }
 
 fn is_mislabelled(attempt: &Attempt) -> bool {
-    // A refusal or an answer of the wrong form did arrive: calling that a success is a matter of taste.
+    // Refusals and answers of the wrong form did arrive, so logging them as a success is acceptable.
     let answered = (200..300).contains(&attempt.status)
         && matches!(attempt.class, Some(Class::SchemaError | Class::ContentPolicy | Class::Cancelled));
     // An answer that broke off is for RL207.

@@ -1,6 +1,6 @@
-//! Calls of the examples of rules about waits: who sent when, and how it ended.
+//! Macros for the calls in the examples of rules about waits.
 
-/// What else an attempt of the examples says.
+/// Fields of an attempt, by how it ended.
 macro_rules! said {
     (overloaded) => {
         r#""status":529,"error_type":"overloaded_error","duration_ms":100"#
@@ -13,7 +13,7 @@ macro_rules! said {
     };
 }
 
-/// The attempts of one call: number, how it ended, and the second of the minute at which it was sent.
+/// Attempts of one call: number, how it ended, and the second of the minute at which it was sent.
 macro_rules! attempts {
     ($call:literal: $($number:literal $how:ident $second:literal),+) => {
         concat!($(
@@ -30,7 +30,7 @@ macro_rules! attempts {
     };
 }
 
-/// A call that met an overload at second `$at` of the minute and was sent again at `$again`.
+/// A call that met an overload at second `$at` of the minute and was retried at `$again`.
 macro_rules! retried {
     ($call:literal, $at:literal, $again:literal) => {
         $crate::rules::scripted::attempts!($call: 1 overloaded $at, 2 ok $again)

@@ -1,13 +1,13 @@
-//! What official SDKs do with a server's wait, by client and version, and the ladder of their own waits.
+//! How official SDKs treat a wait requested by the server, by client and version, and the backoff of several clients.
 //!
-//! The facts were read in the sources of the versions named and, where it says so, measured.
+//! The facts were read in the sources of the versions named and, where stated, measured.
 //!
-//! What else these clients do alike, and no row needs: they obey `x-should-retry` first, then retry 408, 409, 429,
-//! 500 and above, lost connections and timeouts, twice by default. None of them looks into the body, so a used-up
-//! quota is retried as well (RL107), and a stream that fails after its 200 is not. `retry-after-ms` wins over
-//! `retry-after`, which may be seconds, fractions of them, or an HTTP date: that is read where logs are read. A hint
-//! of 0 is obeyed by the TypeScript clients and passed over by the Python ones. Retries of other kinds have no hint
-//! in them: one 401 after a new token (anthropic for TypeScript), a body that was cut off (openai for Node 7).
+//! Behaviour that these clients share and that needs no row: they obey `x-should-retry` first, then retry 408, 409,
+//! 429, 500 and above, lost connections and timeouts, twice by default. None of them looks into the body, so an
+//! exhausted quota is retried as well (RL107), and a stream that fails after its 200 is not. `retry-after-ms` takes
+//! precedence over `retry-after`, which may be seconds, fractions of them, or an HTTP date: that is parsed where logs
+//! are read. A hint of 0 is obeyed by the TypeScript clients and ignored by the Python ones. Other kinds of retries
+//! involve no hint: one 401 after a new token (anthropic for TypeScript), a truncated body (openai for Node 7).
 
 use crate::model::{Interner, Jitter, Origin, Schedule};
 use crate::policy::{SDK, SDK_ATTEMPTS};
@@ -15,18 +15,18 @@ use crate::policy::{SDK, SDK_ATTEMPTS};
 /// What a client does with a long `retry-after`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LongHint {
-    /// Forgotten over so many seconds: the client's own short backoff takes its place.
+    /// A hint over this many seconds is discarded in favour of the client's own short backoff.
     Discarded(u32),
-    /// The same from so many seconds on.
+    /// A hint of at least this many seconds is discarded likewise.
     DiscardedFrom(u32),
-    /// Over so many seconds the call ends.
+    /// A hint over this many seconds ends the call.
     Refused(u32),
-    /// Obeyed, however long.
+    /// A hint is obeyed, however long.
     Obeyed,
 }
 
 impl LongHint {
-    /// Which hints are forgotten, in words, where one of so many µs is among them.
+    /// Describes which hints are discarded, if a hint of `hint_us` µs is among them.
     pub(super) fn discards(self, hint_us: i64) -> Option<String> {
         let us = |seconds: u32| i64::from(seconds) * 1_000_000;
         match self {
@@ -40,9 +40,9 @@ impl LongHint {
 type Version = (u32, u32, u32);
 
 struct Row {
-    /// What the client's name contains.
+    /// Text that the client's name contains.
     family: &'static str,
-    /// Any of these says which language it is written for.
+    /// Texts, any of which in the client's name identifies its language.
     language: &'static [&'static str],
     from: Version,
     below: Version,
@@ -64,7 +64,7 @@ const fn row(
     Row { family, language, from, below, does }
 }
 
-/// Versions between two rows were not looked at.
+/// Behaviour by client and version. Versions between two rows were not examined.
 const ROWS: &[Row] = &[
     // _base_client.py up to 0.121.0: `0 < retry_after <= 60`; the same measured with 0.125.0
     row("anthropic", PYTHON, FIRST, (0, 126, 0), LongHint::Discarded(60)),
@@ -82,7 +82,7 @@ const ROWS: &[Row] = &[
     row("openai", NODE, (7, 5, 0), (7, 6, 0), LongHint::Discarded(60)),
 ];
 
-/// What the client of this name and version does with a long hint, where it is known.
+/// Returns what the client of this name and version does with a long hint, if known.
 pub(super) fn long_hint(client: &str, version: &str) -> Option<LongHint> {
     let client = client.to_ascii_lowercase();
     let version = parse(version)?;
@@ -95,7 +95,8 @@ pub(super) fn long_hint(client: &str, version: &str) -> Option<LongHint> {
         .map(|row| row.does)
 }
 
-/// Name and version of the SDK that sent the attempts of `origin`: the one beneath the client, else the client.
+/// Returns name and version of the SDK that sent the attempts of `origin`: the one beneath the client if logged, else
+/// the client.
 pub(super) fn of<'n>(origin: &Origin, names: &'n Interner) -> (&'n str, &'n str) {
     if origin.sdk.is_some() {
         return (names.text(origin.sdk), names.text(origin.sdk_version));
@@ -108,19 +109,19 @@ fn parse(version: &str) -> Option<Version> {
     Some((parts.next()??, parts.next().flatten().unwrap_or(0), parts.next().flatten().unwrap_or(0)))
 }
 
-/// The waits of a client's own retries, as its makers set them: the first one, doubling up to a cap.
+/// Backoff of a client's own retries: the first wait, doubling up to a cap.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Ladder {
-    /// Whose it is, in words.
+    /// Name of the client for messages.
     pub(super) whose: &'static str,
     waits: Schedule,
-    /// Attempts of a call unless its caller says otherwise.
+    /// Attempts per call by default.
     pub(super) attempts: u16,
-    /// What raises that number.
+    /// Option that raises that number.
     pub(super) option: &'static str,
 }
 
-/// As [`SDK`] has it.
+/// Backoff of the official SDKs, from [`SDK`].
 pub(super) const OFFICIAL: Ladder =
     Ladder { whose: "the official SDKs", waits: SDK, attempts: SDK_ATTEMPTS as u16, option: "max_retries" };
 /// Measured with versions 6 and 7: exactly 2 s and 4 s.
@@ -132,8 +133,8 @@ const fn doubling_from(base_s: f64) -> Schedule {
     Schedule { base_s, factor: 2.0, cap_s: f64::INFINITY, jitter: Jitter::None }
 }
 
-/// The ladder of the client of that name; of the official SDKs where the log names no client. `None` for one whose
-/// waits are not known.
+/// Returns the backoff of the client of that name, or that of the official SDKs if the log names no client. `None` if
+/// the client's waits are unknown.
 pub(super) fn ladder(client: &str) -> Option<Ladder> {
     let client = client.to_ascii_lowercase();
     let official = client.is_empty() || client.contains("anthropic") || client.contains("openai");
@@ -147,12 +148,12 @@ pub(super) fn ladder(client: &str) -> Option<Ladder> {
 }
 
 impl Ladder {
-    /// Nominal seconds waited in all over so many retries.
+    /// Returns the total nominal seconds waited over this many retries.
     pub(super) fn waits_s(&self, retries: usize) -> f64 {
         self.waits.total_s(u32::try_from(retries).unwrap_or(u32::MAX))
     }
 
-    /// The fewest retries whose waits come to `seconds`.
+    /// Returns the least number of retries whose waits total at least `seconds`; at most 100.
     pub(super) fn retries_for(&self, seconds: f64) -> usize {
         (1..100).find(|&retries| self.waits_s(retries) >= seconds).unwrap_or(100)
     }

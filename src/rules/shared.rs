@@ -1,4 +1,4 @@
-//! What several rules of one kind do alike.
+//! Helpers that several rules share.
 
 use crate::calls::Call;
 pub(super) use crate::calls::{is_unsafe_to_repeat, same_account, same_scope, shows_retry, streaks};
@@ -7,21 +7,22 @@ pub(super) use crate::model::units::seconds;
 use crate::model::{Symbol, units};
 pub(super) use crate::untrusted::cut;
 
-/// An exception of rules that judge waits or spans of a call.
+/// Exception of rules that judge waits or spans of a call.
 pub(super) const CLOCK: [&str; 1] = ["A call whose times contradict the order of its attempts is not judged."];
 
-/// An exception of rules that need more than likeness to call an attempt a retry.
+/// Exception of rules that need more than similarity to call an attempt a retry.
 pub(super) const SHOWN: [&str; 1] = [
     "In a log without call ids a retry counts only where a number, a counter, an equal body, a planned wait or a decision \
      shows it.",
 ];
 
-/// How far two send times of the call may be off against each other: some logs keep whole seconds.
+/// Returns by how much two send times of the call may be wrong relative to each other, µs: some logs have whole seconds
+/// only.
 pub(super) fn clock_step_us(call: &Call<'_>) -> i64 {
     if call.whole_seconds { 1_000_000 } else { 0 }
 }
 
-/// Whether the log says so little of a failure that nothing can be held against its retry.
+/// Whether the log has neither a status nor an error for the attempt, so that its retry cannot be criticised.
 pub(super) fn says_nothing(call: &Call<'_>, position: usize) -> bool {
     let told = call.detail(position).is_some_and(|detail| {
         [detail.error_type, detail.error_code, detail.message, detail.exception].into_iter().any(Symbol::is_some)
@@ -29,10 +30,10 @@ pub(super) fn says_nothing(call: &Call<'_>, position: usize) -> bool {
     call.at(position).status == 0 && !told
 }
 
-/// Whether the attempt at `position` was meant for a server that speaks the Messages protocol, by the name
-/// of its provider or else of its client.
+/// Whether the attempt at `position` was sent to a server that speaks the Messages protocol, judging by the name of its
+/// provider or else of its client.
 pub(super) fn speaks_messages(call: &Call<'_>, position: usize) -> bool {
-    // These platforms host the same models behind errors of their own.
+    // These platforms host the same models but have their own errors.
     const PLATFORMS: [&str; 5] = ["bedrock", "aws", "vertex", "gcp", "google"];
     let (origin, names) = (call.origin(position), &call.table().names);
     let provider = names.text(origin.provider).to_ascii_lowercase();
@@ -44,13 +45,13 @@ pub(super) fn speaks_messages(call: &Call<'_>, position: usize) -> bool {
     client.contains("anthropic") && !on_platform(&provider) && !on_platform(&client)
 }
 
-/// Whether nothing shows that two attempts asked different models.
+/// Whether both attempts may be for the same model: the logged ones do not differ.
 pub(super) fn same_model(call: &Call<'_>, a: usize, b: usize) -> bool {
     let (a, b) = (call.origin(a).model, call.origin(b).model);
     !(a.is_some() && b.is_some() && a != b)
 }
 
-/// A failure in plain words, with its article.
+/// Returns a failure class in plain words, with an article.
 pub(super) fn class_words(class: Option<Class>) -> &'static str {
     match class {
         Some(Class::RateLimited) => "a rate limit",
@@ -69,22 +70,22 @@ pub(super) fn class_words(class: Option<Class>) -> &'static str {
     }
 }
 
-/// A setting in seconds, in µs: thresholds are compared in whole microseconds, never in fractions of seconds.
+/// Converts a setting from seconds to µs. Thresholds are compared in whole microseconds, never in fractions of seconds.
 pub(super) fn micros(s: f64) -> i64 {
     (s * 1e6).round() as i64
 }
 
-/// A setting in seconds that says how far is looked, in µs: an hour at most.
+/// Converts a setting for the length of a span from seconds to µs, limited to 0 to one hour.
 pub(super) fn span_us(s: f64) -> i64 {
     micros(s.clamp(0.0, 3600.0))
 }
 
-/// So many times a span of µs, in µs.
+/// Multiplies a span of µs by `factor`.
 pub(super) fn scaled(us: i64, factor: f64) -> i64 {
     (us as f64 * factor).round() as i64
 }
 
-/// "once", "twice", "5 times".
+/// Returns words such as "once", "twice", "5 times".
 pub(super) fn times(n: usize) -> String {
     units::times(n as u64)
 }

@@ -1,20 +1,20 @@
-//! What separates a retry storm from healthy clients that meet an outage.
+//! Distinguishes a retry storm from healthy clients during an outage.
 //!
-//! In an outage every capped client makes all its attempts, so the number of attempts a call says nothing about the
-//! client. Two things do: waits that do not grow while calls fail, and loops around loops.
+//! In an outage every client makes all its attempts up to its cap, so the number of attempts per call shows nothing
+//! about the client. Two things show a fault of it: waits that do not grow while calls fail, and nested retry loops.
 
 use super::Hit;
 use crate::measure::{Amplified, Fleet, Flows, Service, Spacing};
 use std::borrow::Cow;
 
-/// What one service was sent over time, whatever the account, and how the waits between grew.
+/// Sends to one service over time, over all accounts, and how the waits between them grew.
 pub(super) struct Sent<'f> {
     pub(super) service: Service,
     pub(super) flows: Cow<'f, Flows>,
     pub(super) spacing: Spacing,
 }
 
-/// What each service was sent, in the order of their names.
+/// Returns the sends to each service, sorted by name.
 pub(super) fn by_service<'f>(fleet: &'f Fleet<'_>) -> Vec<Sent<'f>> {
     let mut all: Vec<Sent<'f>> = Vec::new();
     for (scope, tally) in fleet.sorted_scopes() {
@@ -30,16 +30,17 @@ pub(super) fn by_service<'f>(fleet: &'f Fleet<'_>) -> Vec<Sent<'f>> {
     all
 }
 
-/// Why the clients themselves are to blame.
+/// Evidence that the clients themselves cause the load.
 pub(super) enum Storm {
-    /// Waits do not grow: mean first and last wait of a call, in seconds.
+    /// Waits do not grow: mean first and mean last wait of a call, in seconds.
     NoBackoff(f64, f64),
-    /// So many of the attempts come from calls that two loops retried.
+    /// Retry loops are nested: number of attempts from calls that two loops retried.
     Layered(u64),
 }
 
-/// What shows that the attempts of `amplified` are more than an outage explains. `terms`: the growth of waits that is
-/// backoff, the calls it takes to see it, and the wait in seconds from which on clients are gentle.
+/// Returns evidence that the attempts of `amplified` are more than an outage explains, if any. `terms` are the growth
+/// of waits that counts as backoff, the number of calls needed to measure it, and the wait in seconds from which on
+/// clients are considered gentle.
 pub(super) fn storm(spacing: &Spacing, amplified: &Amplified, terms: [f64; 3]) -> Option<Storm> {
     let [growth_at_least, calls, gentle_s] = terms;
     if amplified.layered * 2 >= amplified.sends {
@@ -51,7 +52,7 @@ pub(super) fn storm(spacing: &Spacing, amplified: &Amplified, terms: [f64; 3]) -
 }
 
 impl Storm {
-    /// In words that end a sentence.
+    /// Returns words that end a sentence.
     pub(super) fn words(&self) -> String {
         match self {
             Storm::NoBackoff(first, last) => format!(

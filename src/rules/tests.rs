@@ -1,4 +1,4 @@
-//! Every example of every rule, and what the catalogue promises of its entries.
+//! Tests of every example of every rule, and of the metadata in the catalogue.
 #![allow(clippy::panic)]
 
 use super::{CATALOGUE, Example, Rule, find};
@@ -8,13 +8,13 @@ use crate::model::Severity;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The options an example is judged by.
+/// Returns the options that an example is judged by.
 fn options(example: Example<'_>) -> Options {
     let config = Config::parse(example.config, Path::new("example")).unwrap_or_else(|mistake| panic!("{mistake}"));
     Options { complete: true, settings: config.settings(), ..Options::default() }
 }
 
-/// Codes found in an example that is read and judged alone.
+/// Returns the codes of the rules with findings in an example.
 pub(super) fn found(example: &str) -> BTreeSet<&'static str> {
     let example = Example::of(example);
     let table = crate::ingest::read_str(example.log);
@@ -125,11 +125,11 @@ fn messages_are_plain_sentences() {
     }
 }
 
-/// A log, and what is said of it: rule, severity, words of the message or the advice, and words that are not among
-/// them.
+/// A log and its expected finding: rule, severity, words that the message or fix contains, and words that neither
+/// contains.
 type Said = (&'static str, (&'static str, Severity, &'static str, &'static str));
 
-/// Attempts of one call, each with these fields beside its number and time.
+/// Attempts of one call, each with its time and these fields.
 macro_rules! call {
     ($($ts:literal $fields:literal),+ $(,)?) => {
         concat!($(r#"{"run_id":"r","call_id":"c","ts":"2026-05-20T10:00:"#, $ts, r#"Z","#, $fields, "}\n"),+)
@@ -137,7 +137,7 @@ macro_rules! call {
 }
 
 const SAID: &[Said] = &[
-    // A refusal that ended is no error, and nothing says that it could not end.
+    // A refusal that ended is not an error, and nothing says that it could not end.
     (
         call!(
             "00" r#""attempt":1,"status":429,"error_code":"insufficient_quota""#,
@@ -160,7 +160,7 @@ const SAID: &[Said] = &[
         ),
         ("RL107", Severity::Error, "waiting does not refill it", "succeeded"),
     ),
-    // The counter of the SDK stays at 0: the loop around it sent again.
+    // The counter of the SDK stays at 0, so the loop around it retried.
     (
         call!(
             "00.0" r#""attempt":1,"sdk_retry_count":0,"status":429,"retry_after":75,"duration_ms":20,"client":{"name":"Anthropic/Python","version":"0.73.0"}"#,
@@ -182,7 +182,7 @@ const SAID: &[Said] = &[
         ),
         ("RL301", Severity::Error, "had planned to wait 30 s", "60 s"),
     ),
-    // Advice fits the client.
+    // The fix depends on the client.
     (
         call!(
             "00.0" r#""attempt":1,"status":529,"duration_ms":20,"client":{"name":"ai","version":"7.0.1"}"#,
@@ -198,7 +198,7 @@ const SAID: &[Said] = &[
         ),
         ("RL203", Severity::Warning, "a fair budget waits 10 s", "SDK"),
     ),
-    // Only what the sentence speaks of is in its sum.
+    // The sum includes only what the sentence is about.
     (
         call!(
             "00" r#""attempt":1,"status":503,"retry_after":4,"duration_ms":0"#,

@@ -1,4 +1,4 @@
-//! Every threshold decides something: changed far enough, it changes what is found in an example of its rule.
+//! Tests that every threshold matters: some value of it changes the findings in an example of its rule.
 #![allow(clippy::panic)]
 
 use super::{CATALOGUE, Example, Rule, Setting, Settings};
@@ -7,11 +7,11 @@ use crate::judge::{Options, judge};
 use crate::model::AttemptTable;
 use std::path::Path;
 
-/// Factors by which a threshold is changed, and values it is set to.
+/// Factors that a default is multiplied by, and values that replace it.
 const FACTORS: [f64; 10] = [0.0, 0.001, 0.01, 0.1, 0.5, 0.9, 1.1, 2.0, 10.0, 1000.0];
 const VALUES: [f64; 3] = [-1.0, 1.0, 40.0];
 
-/// What the rule `code` says of a log: the severity, message and evidence of each finding.
+/// Returns severity, confidence, message and evidence of each finding of the rule `code`.
 fn said(code: &str, table: &AttemptTable, settings: Settings) -> Vec<String> {
     let judgement = judge(table, &Options { complete: true, settings, ..Options::default() });
     let folds = judgement.folds.values().filter(|fold| fold.rule.code == code);
@@ -23,7 +23,7 @@ fn said(code: &str, table: &AttemptTable, settings: Settings) -> Vec<String> {
     said
 }
 
-/// Whether a change of `setting` of `by` changes what `rule` says of one of its examples.
+/// Whether some value of `setting` of the rule `by` changes the findings of `rule` in one of its examples.
 fn decides(rule: &Rule, by: &'static str, setting: &Setting) -> bool {
     rule.firing.iter().chain(rule.near_misses).any(|example| {
         let example = Example::of(example);
@@ -49,7 +49,7 @@ fn every_setting_decides_something() {
     assert!(idle.is_empty(), "no example shows what these decide: {idle:?}");
 }
 
-/// Thresholds that other rules go by: owner, setting, follower.
+/// Thresholds that other rules use: owner, setting, user.
 const FOLLOWED: &[(&str, &str, &str)] = &[
     ("RL301", "tolerance_share", "RL312"),
     ("RL301", "tolerance_share", "RL501"),

@@ -1,9 +1,9 @@
-//! What findings count and say, rule by rule, of logs that show it.
+//! Counts and messages of findings, rule by rule, in logs made for them.
 
 use super::{CATALOGUE, Hit, Rule, shared};
 use crate::judge::{Options, judge};
 
-/// The first finding of the rule `code` in `log`, of which nothing follows, with the severity it is told with.
+/// Returns the first finding of the rule `code` in the complete log `log`, with the severity that is reported.
 fn find(code: &str, log: &str) -> Option<Hit> {
     let table = crate::ingest::read_str(log);
     let judgement = judge(&table, &Options { complete: true, ..Options::default() });
@@ -12,14 +12,14 @@ fn find(code: &str, log: &str) -> Option<Hit> {
     Some(Hit { severity: Some(kept.severity), ..kept.hit.clone() })
 }
 
-/// The same, which is there.
+/// Like [`find`], but fails if there is no finding.
 fn hit(code: &str, log: &str) -> Hit {
     let found = find(code, log);
     assert!(found.is_some(), "no {code} in\n{log}");
     found.unwrap()
 }
 
-/// A call whose second attempt came early, each attempt with these fields.
+/// A call whose second attempt came too early, with these fields in the attempts.
 fn early(first: &str, second: &str) -> String {
     format!(
         r#"{{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"retry_after":30,"duration_ms":10,{first}}}
@@ -50,7 +50,7 @@ fn an_early_retry_is_in_vain_where_it_was_refused_again() {
     }
 }
 
-/// Calls that are sent `sends` times each, a tenth of a second after one another, all within a second.
+/// Calls with `sends` attempts each, a tenth of a second apart, all within a second.
 fn hasty(calls: u32, sends: u32) -> String {
     let line = |call: u32, nth: u32| {
         let (ms, status) = (call * 3 + nth * 100, if nth + 1 == sends { 200 } else { 529 });
@@ -75,7 +75,7 @@ fn a_window_is_told_with_what_was_counted_in_it() {
     assert!(budget.starts_with(counted), "{budget}");
 }
 
-/// Attempts of one call, so many seconds apart, each with these fields; without durations where there are none.
+/// Attempts of one call at these seconds, each with these fields, with durations if `timed`.
 fn attempts(seconds: &[u32], timed: bool, fields: &str) -> String {
     let took = if timed { r#""duration_ms":20,"# } else { "" };
     let line = |(nth, second): (usize, &u32)| {
@@ -107,7 +107,7 @@ fn waits_that_may_include_answers_are_upper_bounds() {
     }
 }
 
-/// One attempt that the client decided to send again, with these fields.
+/// One attempt that the client decided to retry, with these fields.
 fn decided(fields: &str) -> String {
     format!(
         r#"{{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"duration_ms":20,"decision":"retry",{fields}}}"#
@@ -133,14 +133,14 @@ fn a_decision_to_send_a_refused_request_again_is_a_warning() {
         assert!(hit.message.contains("by a decision of the client (no such attempt is in the log)"), "{}", hit.message);
     }
     let silent = [
-        // It may wait until the cap reopens.
+        // The client may wait until the cap reopens.
         ("RL101", DATED.replace("2026-06-01 at 00:00", "2026-05-20 at 13:00")),
         ("RL101", format!(r#"{DATED},"planned_wait_s":1200000"#)),
-        // A fresh token may come with the next attempt.
+        // The next attempt may have a new token.
         ("RL106", r#""status":401,"error_type":"authentication_error""#.to_owned()),
-        // There is no attempt left.
+        // No attempt is left.
         ("RL104", r#""status":400,"error_type":"invalid_request_error","max_attempts":1"#.to_owned()),
-        // The server asked for it.
+        // The server asked for a retry.
         ("RL104", r#""status":400,"error_type":"api_error","should_retry":true"#.to_owned()),
     ];
     for (code, fields) in silent {
@@ -148,7 +148,7 @@ fn a_decision_to_send_a_refused_request_again_is_a_warning() {
     }
 }
 
-/// Rules that name this exception.
+/// Returns the rules that have this exception.
 fn naming(exception: &str) -> Vec<&'static Rule> {
     CATALOGUE.iter().filter(|rule| rule.exceptions().any(|sentence| sentence == exception)).collect()
 }
@@ -157,7 +157,7 @@ fn naming(exception: &str) -> Vec<&'static Rule> {
 fn a_clock_that_contradicts_the_order_of_attempts_silences_rules_about_waits() {
     let mut tested = 0;
     for rule in naming(shared::CLOCK[0]) {
-        // Layers have numbers of their own.
+        // Attempts are numbered per layer.
         let of_one_layer =
             |log: &&&str| [1, 2].iter().all(|n| log.contains(&number(*n))) && !log.contains(r#""layer""#);
         for example in rule.firing.iter().filter(of_one_layer) {

@@ -1,4 +1,5 @@
-//! Which file of a state a file is: under its name or another after rotation, as a copy, or packed.
+//! Matches the files of an analysis with those of a state: by the same or another name after rotation, as a copy, or
+//! compressed.
 
 use super::manifest::Known;
 use crate::ingest::head_of;
@@ -6,24 +7,25 @@ use std::collections::HashMap;
 use std::fs::Metadata;
 use std::path::Path;
 
-/// What a file is to a state.
+/// How a file relates to a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Claim {
-    /// A file it has not read from.
+    /// A file that was not read before.
     New,
-    /// The file at this place of its list.
+    /// The known file at this index of the state's list.
     Known(usize),
-    /// A copy of one that is still there.
+    /// A copy of a known file that still exists.
     Copy,
 }
 
-/// By what a file is taken for a known one that begins alike.
+/// How a file that begins like a known one is matched with it.
 #[derive(Clone, Copy)]
 enum Way {
-    /// Device and inode.
+    /// By device and inode.
     Id,
     Name,
-    /// Its beginning alone. Before its first attempt, a log may hold no more than titles that others have too.
+    /// By its beginning alone, if the known file has attempts: before its first attempt, a log may hold only headers
+    /// that other logs share.
     Head,
 }
 
@@ -37,7 +39,7 @@ impl Way {
     }
 }
 
-/// What each of `paths` is.
+/// Returns what each of `paths` is to the state. Each known file is matched with at most one path.
 pub(super) fn claims<'p>(known: &[Known], paths: &[&'p Path]) -> Vec<Claim> {
     let mut heads = Heads { paths, known: HashMap::new() };
     let with_id = |path: &&'p Path| (*path, path.metadata().map_or((0, 0), |metadata| id(&metadata)));
@@ -61,14 +63,14 @@ pub(super) fn claims<'p>(known: &[Known], paths: &[&'p Path]) -> Vec<Claim> {
     claims
 }
 
-/// What files begin with, as far as that was looked at.
+/// Fingerprints of how files begin, cached by path and length.
 struct Heads<'p> {
     paths: &'p [&'p Path],
     known: HashMap<(usize, u64), (u64, u64)>,
 }
 
 impl Heads<'_> {
-    /// Whether the file at `nth` begins as `file` did.
+    /// Whether the file at index `nth` begins as `file` did.
     fn is_of(&mut self, nth: usize, file: &Known) -> bool {
         let path = self.paths[nth];
         let head = self.known.entry((nth, file.head.1));
@@ -76,14 +78,14 @@ impl Heads<'_> {
     }
 }
 
-/// Device and inode.
+/// Returns device and inode of a file.
 #[cfg(unix)]
 pub(super) fn id(metadata: &Metadata) -> (u64, u64) {
     use std::os::unix::fs::MetadataExt;
     (metadata.dev(), metadata.ino())
 }
 
-/// Elsewhere files are known by their names and first bytes.
+/// Returns a constant: on other platforms, files are matched by name and first bytes.
 #[cfg(not(unix))]
 pub(super) fn id(_: &Metadata) -> (u64, u64) {
     (0, 0)

@@ -1,57 +1,57 @@
-//! Why a state cannot be used.
+//! Errors of states.
 
 use crate::partial::PartialError;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a state cannot be used.
+/// Reason why a state cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
-    /// The system refused.
+    /// Reading or writing failed.
     #[error("cannot use the state {path}: {source}")]
     Io {
-        /// The folder or a file of it.
+        /// The folder or a file in it.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// Another process uses it.
+    /// Another process uses the state.
     #[error("the state {folder} is in use by another process: wait for its end, or give each a folder of its own")]
     InUse {
-        /// The folder.
+        /// Folder of the state.
         folder: PathBuf,
     },
-    /// Its manifest is none.
+    /// The manifest is not valid.
     #[error("{path} is damaged: remove the folder, and the logs that are still there are read anew")]
     Damaged {
         /// The manifest.
         path: PathBuf,
     },
-    /// Another version wrote it.
+    /// Another version of the program wrote the state.
     #[error(
         "retrylens {made_by} wrote the state {folder}, and this is {}, which may read lines otherwise: give another folder",
         env!("CARGO_PKG_VERSION")
     )]
     Version {
-        /// The folder.
+        /// Folder of the state.
         folder: PathBuf,
-        /// The version.
+        /// That version.
         made_by: String,
     },
-    /// It holds lines that were read by other settings.
+    /// The state holds lines that were read with other settings.
     #[error("the logs in the state {folder} were read by another {setting}: give the same, or another folder")]
     Settings {
-        /// The folder.
+        /// Folder of the state.
         folder: PathBuf,
-        /// Which setting differs.
+        /// Name of the setting that differs.
         setting: String,
     },
-    /// A partial of it cannot be used.
+    /// One of its partials cannot be used.
     #[error("{path}, a part of the state, cannot be used: {error}")]
     Partial {
         /// The partial.
         path: PathBuf,
-        /// Why.
+        /// Reason why it cannot be used.
         error: PartialError,
     },
 }

@@ -1,7 +1,7 @@
-//! What a state says of itself: which bytes of which files are in it, and in which partials they are.
+//! Manifest of a state: which bytes of which files it holds, and in which partials they are.
 //!
-//! The manifest is replaced as a whole, by a rename, and that is what makes an increment part of the state: what was written
-//! before it counts only from then on, and what was not written is read again.
+//! The manifest is replaced as a whole by a rename, which commits an increment: partials written before count only from
+//! then on, and whatever was not committed is read again.
 
 use super::StateError;
 use crate::ingest::Mark;
@@ -12,9 +12,9 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Name of the file. It must not look like a log, since a state may lie among them.
+/// Name of the file. It must not look like a log, because a state may be in a folder of logs.
 const NAME: &str = "manifest";
-/// Number of the layout below.
+/// Version of the file format.
 const FORMAT: u32 = 1;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -22,43 +22,43 @@ pub(super) struct Manifest {
     format: u32,
     made_by: String,
     pub(super) settings: Settings,
-    /// Number of the next partial, and of the next file.
+    /// Number that the next partial or file gets.
     pub(super) next: u64,
     pub(super) files: Vec<Known>,
 }
 
-/// A file that was read.
+/// A file that was read before.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Known {
-    /// No other file of the state has it.
+    /// Number of the file, unique within the state.
     pub(super) number: u64,
-    /// Where it was seen last.
+    /// Path at which it was last seen.
     pub(super) path: PathBuf,
     /// Device and inode.
     pub(super) id: (u64, u64),
-    /// Fingerprint of its first bytes, and how many of them.
+    /// Fingerprint of its first bytes, and the number of those bytes.
     pub(super) head: (u64, u64),
-    /// How far it was read; `None` where it is read as a whole.
+    /// How far it was read; `None` if it is always read as a whole.
     pub(super) mark: Option<Mark>,
-    /// Its length in bytes and time of change in ns when all of it was read; `None` where that was not so.
+    /// Length in bytes and modification time in ns when it had been read completely; `None` if it was not.
     pub(super) seen: Option<(u64, u64)>,
-    /// Whether attempts were read of it.
+    /// Whether any attempts were read from it.
     pub(super) has_attempts: bool,
     pub(super) parts: Vec<Stored>,
 }
 
-/// A stretch of a file, in a partial.
+/// A stretch of a file, stored in a partial.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Stored {
-    /// Number of the partial, and checksum of the part, in hexadecimal digits.
+    /// Number of the partial, and checksum of the part in hexadecimal digits.
     pub(super) partial: u64,
     pub(super) part: String,
-    /// When its latest attempt was sent, or where it has none, when it was read; µs.
+    /// Time at which its latest attempt was sent, or if it has none, at which it was read; µs.
     pub(super) latest_us: i64,
 }
 
 impl Manifest {
-    /// The one in `folder`; one that knows nothing where there is none.
+    /// Loads the manifest in `folder`, or creates an empty one if there is none.
     pub(super) fn load(folder: &Path, settings: &Settings) -> Result<Manifest, StateError> {
         let path = folder.join(NAME);
         let text = match std::fs::read(&path) {
@@ -86,19 +86,19 @@ impl Manifest {
         }
     }
 
-    /// Puts it in its place.
+    /// Writes the manifest.
     pub(super) fn store(&self, folder: &Path) -> io::Result<()> {
         let text = serde_json::to_vec(self).map_err(io::Error::other)?;
         write(folder, NAME, |out| out.write_all(&text))
     }
 
-    /// Numbers of the partials that hold something that counts.
+    /// Returns the numbers of the partials that are referenced.
     pub(super) fn partials(&self) -> BTreeSet<u64> {
         self.files.iter().flat_map(|file| &file.parts).map(|stored| stored.partial).collect()
     }
 }
 
-/// Writes a file of `folder` so that it is there as a whole or not at all, even where the power fails.
+/// Writes a file in `folder` atomically, so that even after a power failure it is complete or absent.
 pub(super) fn write(folder: &Path, name: &str, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let half = folder.join(format!("{name}.half"));
     let mut file = File::create(&half)?;
@@ -117,7 +117,7 @@ fn sync(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Elsewhere a folder cannot be opened as a file.
+/// Does nothing: on other platforms, a folder cannot be opened as a file.
 #[cfg(not(unix))]
 fn sync(_: &Path) -> io::Result<()> {
     Ok(())

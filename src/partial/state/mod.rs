@@ -1,4 +1,4 @@
-//! A state: what was read of logs so far, so that the next analysis reads only what is new.
+//! State of an analysis: what was read of logs so far, so that the next analysis reads only what is new.
 
 mod claims;
 mod error;
@@ -19,31 +19,32 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-/// Microseconds of a day.
+/// Microseconds per day.
 const DAY_US: i64 = 86_400_000_000;
 
-/// A state that nobody else uses.
+/// A state, locked against use by other processes.
 #[derive(Debug)]
 pub struct State {
     folder: PathBuf,
     manifest: Manifest,
-    /// Held as long as the state is in use.
+    /// Lock file, held while the state is in use.
     _lock: File,
 }
 
-/// What a look at one file came to.
+/// Result of looking at one file.
 struct Look {
     known: Known,
-    /// What is to be kept, and what counts for this report only.
+    /// What is to be stored, and what counts only in this report.
     part: Option<Part>,
     passing: Option<Part>,
 }
 
 impl State {
-    /// Opens the state in `folder`, an empty one where there is none, for lines read by `settings`.
+    /// Opens the state in `folder`, creating an empty one if there is none, for lines read with `settings`.
     ///
     /// # Errors
-    /// When another process uses it; when it is that of other settings or of another version; when it cannot be read.
+    /// When another process uses the state, when it was written with other settings or by another version, or when it
+    /// cannot be read or written.
     pub fn open(folder: &Path, settings: &Settings) -> Result<State, StateError> {
         let failed = |error| StateError::io(folder, error);
         std::fs::create_dir_all(folder).map_err(failed)?;
@@ -58,11 +59,11 @@ impl State {
         Ok(state)
     }
 
-    /// Reads what is new of `sources` and keeps it, forgets what was sent before `oldest_us`, and gives everything that is
-    /// left: parts, to be joined.
+    /// Reads and stores what is new in `sources`, drops stored stretches whose attempts were all sent before the day of
+    /// `oldest_us`, and returns all parts that are left, to be joined.
     ///
     /// # Errors
-    /// When the state cannot be read or written. What cannot be read of the sources is marked there.
+    /// When the state cannot be read or written. What cannot be read of the sources is recorded in the parts instead.
     pub(crate) fn read(
         &mut self,
         sources: &[Source],
@@ -100,7 +101,7 @@ impl State {
         Ok(parts)
     }
 
-    /// Writes what was read into a partial of its own; gives what is not kept.
+    /// Writes the new parts into one new partial. Returns the parts that are not stored.
     fn keep(&mut self, looks: Vec<Option<Look>>, claims: &[Claim], now_us: i64) -> Result<Vec<Part>, StateError> {
         let failed = |error| StateError::io(&self.folder, error);
         let number = self.manifest.next;
@@ -129,7 +130,8 @@ impl State {
         Ok(passing)
     }
 
-    /// Forgets what was sent before a time, and files that are gone and of which nothing is left.
+    /// Drops stretches whose latest attempt was sent before `oldest_us`, and files without stretches that are not among
+    /// `paths`.
     fn forget(&mut self, oldest_us: i64, paths: &[&Path]) {
         for file in &mut self.manifest.files {
             file.parts.retain(|stored| stored.latest_us >= oldest_us);
@@ -137,7 +139,7 @@ impl State {
         self.manifest.files.retain(|file| !file.parts.is_empty() || paths.contains(&file.path.as_path()));
     }
 
-    /// Everything that is kept.
+    /// Loads all stored parts.
     fn load(&self) -> Result<Vec<Part>, StateError> {
         let mut owners: HashMap<(u64, String), Vec<&Known>> = HashMap::new();
         for file in &self.manifest.files {
@@ -162,7 +164,7 @@ impl State {
         Ok(parts)
     }
 
-    /// Removes partials that nothing speaks of: those an interrupted analysis left, and those forgotten.
+    /// Removes partials that the manifest does not reference: those left by an interrupted analysis, and dropped ones.
     fn remove_unused(&self) -> io::Result<()> {
         let used: BTreeSet<String> = self.manifest.partials().into_iter().map(file_name).collect();
         for entry in std::fs::read_dir(&self.folder)? {
@@ -182,7 +184,7 @@ impl Known {
         Known { number, path, id: (0, 0), head: (0, 0), mark: None, seen: None, has_attempts: false, parts: Vec::new() }
     }
 
-    /// Reads what is new of it, at `path`.
+    /// Reads what is new of the file, now at `path`.
     fn look(mut self, path: &Path, options: &Options, progress: Progress<'_>) -> Look {
         self.path = path.to_owned();
         let metadata = path.metadata().ok();
@@ -194,7 +196,8 @@ impl Known {
         let (Some((id, seen)), Ok(Increment { part, tail, mark, replaces })) = (seen, increment) else {
             return self.unread(path, options, progress);
         };
-        // Under its name may be another file by now, or another text: it is looked at again next time.
+        // The path may by now be another file, or the file may have another content: then nothing is stored, and it is
+        // looked at again next time.
         let is_whole =
             part.iter().chain(&tail).all(|part| part.facts.inputs.iter().all(|input| input.failure.is_none()));
         if !is_whole || !self.is_still(path, id) {
@@ -215,22 +218,23 @@ impl Known {
         Look { known: self, part, passing: tail }
     }
 
-    /// Whether the file at `path` is the one it was, and begins as it did.
+    /// Whether the file at `path` still has this `id` and begins as it did.
     fn is_still(&self, path: &Path, id: (u64, u64)) -> bool {
         let is_same = path.metadata().is_ok_and(|metadata| claims::id(&metadata) == id);
         is_same && (self.head.1 == 0 || head_of(path, self.head.1).is_ok_and(|head| head == self.head))
     }
 
-    /// What cannot be read now is marked in this report, and read next time.
+    /// Reads the whole file for this report only, without storing it, so that failures are reported; it is read again
+    /// next time.
     fn unread(self, path: &Path, options: &Options, progress: Progress<'_>) -> Look {
         let part = read_part(&[Source::File(path.to_owned())], options, progress);
-        // What is kept of it would count twice.
+        // Stored attempts of the file would count twice.
         let is_passing = self.parts.is_empty() || part.facts.inputs.iter().all(|input| input.read.0 == 0);
         Look { known: self, part: None, passing: is_passing.then_some(part) }
     }
 }
 
-/// A part of a file under the name that the file has by now.
+/// Returns a part of a file with the current name of the file.
 fn named(mut part: Part, file: &Known) -> Part {
     let name = mask_keys(&file.path.display().to_string()).into_owned();
     for input in &mut part.facts.inputs {
@@ -240,7 +244,7 @@ fn named(mut part: Part, file: &Known) -> Part {
     part
 }
 
-/// Length in bytes, and time of the last change in ns.
+/// Returns length in bytes and modification time in ns.
 fn seen(metadata: &Metadata) -> (u64, u64) {
     let changed = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     (metadata.len(), changed.map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)))

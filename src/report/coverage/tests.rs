@@ -1,4 +1,4 @@
-//! A field that is no longer logged never makes a finding vanish in silence.
+//! Checks that no finding disappears without notice when a field is no longer logged.
 #![allow(clippy::panic, clippy::unwrap_used)]
 
 use super::coverage;
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Findings that end without a word when a field is removed: rule, field or `*`, and why that is right.
+/// Findings that disappear without notice when a field is removed: rule, field or `*`, and why that is right.
 const SILENT: &[(&str, &str, &str)] = &[
     ("RL102", "call_id", "refusals seconds apart are then attempts of one call: RL107"),
     ("RL112", "call_id", "attempts of one body are then one call: RL104"),
@@ -44,7 +44,7 @@ fn may_be_silent(rule: &Rule, key: &str) -> bool {
     SILENT.iter().any(|(code, known, _)| *code == rule.code && (*known == "*" || *known == key))
 }
 
-/// Whether `rule` speaks of `log`, and whether it says what it lacks.
+/// Whether `rule` has a finding in `log`, and whether it reports a missing field.
 fn speaks_or_tells(rule: &'static Rule, config: &str, log: &str) -> (bool, bool) {
     let config = Config::parse(config, Path::new("example")).unwrap_or_else(|mistake| panic!("{mistake}"));
     let table = crate::ingest::read_str(log);
@@ -59,8 +59,8 @@ fn records(log: &str) -> Vec<Map<String, Value>> {
     log.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Findings that end when a field is removed although the rule says nothing of it: rule, example and field. A record
-/// that is rejected is told as such.
+/// Returns the findings that disappear when a field is removed although the rule reports no missing field: rule,
+/// example and field. Records that are rejected are reported as such.
 fn silenced() -> Vec<(&'static Rule, usize, String)> {
     let mut found = Vec::new();
     for rule in CATALOGUE {
