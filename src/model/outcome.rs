@@ -14,7 +14,7 @@ pub enum Outcome {
     Open,
 }
 
-/// One bar of a [`Histogram`].
+/// One bar of a histogram of calls, split by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Bar {
     /// Calls that succeeded.
