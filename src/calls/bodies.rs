@@ -6,7 +6,7 @@ use crate::model::{Attempt, AttemptTable, Symbol, Time};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 
-/// Most recent failed requests that later ones are compared with.
+/// Number of most recent failed requests that later ones are compared with.
 const MOST_FAILED: usize = 64;
 
 /// Content by which requests are told apart.

@@ -18,6 +18,6 @@ pub struct Horizon {
 pub struct Endurance {
     /// Longest wait between attempts in µs, unless a server asks for more; `None` if no wait was seen.
     pub patience_us: Option<i64>,
-    /// Most attempts of a call; `None` if the calls do not show it.
+    /// Maximum number of attempts of a call; `None` if the calls do not show it.
     pub cap: Option<u32>,
 }

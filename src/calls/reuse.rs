@@ -10,9 +10,10 @@ use std::collections::HashSet;
 
 /// A first attempt this long after the previous attempt is not a retry, in µs.
 pub(super) const ANOTHER_DAY_US: i64 = 10 * 60 * 1_000_000;
-/// Most recent calls of one id that an attempt is matched with: more than there are processes with the same numbering.
+/// Number of most recent calls of one id that an attempt is matched with: more than there are processes with the same
+/// numbering.
 const MOST: usize = 64;
-/// Most recent attempts of a call among which another record of the same attempt is searched.
+/// Number of most recent attempts of a call among which another record of the same attempt is searched.
 const WITNESSES: usize = 8;
 
 /// One of the calls that share an id.

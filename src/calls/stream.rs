@@ -11,12 +11,12 @@ use crate::model::{Attempt, AttemptTable, Time};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 
-/// Most unfinished series of one stream that are tracked: more than any client has in flight at once.
+/// Maximum number of unfinished series of one stream that are tracked: more than any client has in flight at once.
 const MOST_OPEN: usize = 4096;
 /// Longest time a client may be blocked by rate limits that other calls met, in µs: a wait of more than five minutes
 /// should end the call, according to rule RL308.
 const LONGEST_AT_A_GATE_US: i64 = 300_000_000;
-/// Most unfinished series with which that time is allowed; with more, blocked ones cannot be identified.
+/// Maximum number of unfinished series with which that time is allowed; with more, blocked ones cannot be identified.
 const MOST_AT_A_GATE: usize = 256;
 /// The records of one run, or of one file if no run is named.
 #[derive(Debug)]

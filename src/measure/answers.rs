@@ -6,7 +6,7 @@ use crate::model::{AnswerEnd, Attempt, AttemptTable, Flags, Origin, Symbol};
 use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 
-/// Most answers without a stop reason that are kept for each client: the earliest.
+/// Maximum number of answers without a stop reason that are kept for each client: the earliest.
 pub const EARLIEST: usize = 64;
 
 /// Client and model; answers are compared with others that the same client logged for the same model.
@@ -60,7 +60,7 @@ impl Asker {
     }
 }
 
-/// Returns whether an answer is counted: one that is no stream and does not say how it ended is not.
+/// Returns whether an answer is counted: it must be a stream or state how it ended, and not come from a tool.
 #[inline]
 pub(super) fn counts(attempt: &Attempt) -> bool {
     let says = attempt.flags.end() != AnswerEnd::NotLogged || attempt.flags.has(Flags::STREAM);

@@ -5,7 +5,7 @@
 pub struct CallTerms {
     /// Share of a requested wait by which an actual wait may fall short and still count as long enough.
     pub tolerance_share: f64,
-    /// Least tolerance for the same, in µs.
+    /// Minimum of the tolerance, in µs.
     pub tolerance_us: i64,
     /// Waits shorter than this count as no wait, in µs.
     pub no_wait_us: i64,

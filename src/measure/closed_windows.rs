@@ -14,9 +14,9 @@ const EXAMPLES: usize = 8;
 pub struct GateTerms {
     /// How long after the response that closed the gate a send still counts as already on its way, in µs.
     pub grace_us: i64,
-    /// Least refused sends in a window.
+    /// Minimum number of refused sends in a window.
     pub sends: u64,
-    /// Least share of them among all calls that started or were refused in the window.
+    /// Minimum share of them among all calls that started or were refused in the window.
     pub share: f64,
 }
 

@@ -7,7 +7,7 @@ use crate::model::{Series, Time};
 /// Distance from all others at which attempts are suspected of a wrong clock, in µs: half a year.
 const APART_US: i64 = 182 * DAY_US;
 const DAY_US: i64 = 86_400_000_000;
-/// Most attempts that may have a wrong clock: this many, or one in `ONE_IN` of all.
+/// Maximum number of attempts that may have a wrong clock: this many, or one in `ONE_IN` of all.
 const FEW: u64 = 3;
 const ONE_IN: u64 = 1_000;
 /// The largest cluster must have this many times as many attempts.

@@ -215,9 +215,9 @@ const STRETCH_US: i64 = 1 << 24;
 const GAP_US: i64 = crate::calls::LONGEST_PLAUSIBLE_WAIT_US;
 /// At least one in this many sends fails.
 const ONE_IN: u64 = 5;
-/// Least failed attempts.
+/// Minimum number of failed attempts.
 const LEAST_FAILED: u64 = 5;
-/// Least calls if all belong to one run.
+/// Minimum number of calls if all belong to one run.
 const LEAST_CALLS: u64 = 3;
 
 /// Bucket width in µs, and sends by bucket.

@@ -13,13 +13,14 @@ const EXAMPLES: usize = 8;
 /// Thresholds for [`Fanouts`].
 #[derive(Clone, Copy, Debug)]
 pub struct FanoutTerms {
-    /// Least starts within a second.
+    /// Minimum number of starts within a second.
     pub starts: u64,
-    /// Least share of them refused by a rate limit or for lack of capacity.
+    /// Minimum share of them refused by a rate limit or for lack of capacity.
     pub met_share: f64,
-    /// Least ratio to the normal rate of starts.
+    /// Minimum ratio to the normal rate of starts.
     pub over_normal: f64,
-    /// Least standard deviations above the normal number of starts: a long log has many seconds, so rare events occur.
+    /// Minimum distance from the normal number of starts, in standard deviations: a long log has many seconds, so rare
+    /// events occur.
     pub deviations: f64,
     /// How far on either side the normal rate is measured, in µs.
     pub usual_us: i64,

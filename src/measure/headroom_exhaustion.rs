@@ -9,11 +9,11 @@ use crate::model::{Gauge, LimitKind, Time};
 pub struct ExhaustionTerms {
     /// Share of a limit below which it counts as running low.
     pub under: f64,
-    /// Least ratio of the rate of sends after the crossing to the rate before.
+    /// Minimum ratio of the rate of sends after the crossing to the rate before.
     pub rate_kept: f64,
     /// How long after a limit was exhausted a 429 is still attributed to it, in µs.
     pub follow_us: i64,
-    /// Least low readings if the log begins with them.
+    /// Minimum number of low readings if the log begins with them.
     pub readings: usize,
     /// How long after a low reading an outdated one may still arrive, in µs.
     pub stale_us: i64,
@@ -132,8 +132,8 @@ impl Traffic {
     }
 }
 
-/// Most 429s that are checked before a given time: each entry represents those of 66 ms or more, and a 429 takes at
-/// most a second or two.
+/// Maximum number of 429s that are checked before a given time: each entry represents those of 66 ms or more, and a 429
+/// takes at most a second or two.
 const MOST_UNDER_WAY: usize = 256;
 
 /// Buckets wider than this may contain a complete drain and its recovery, in µs.

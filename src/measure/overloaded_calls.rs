@@ -6,11 +6,11 @@ use crate::model::{Flags, Time};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-/// Least capacity failures of a call that are counted; fewer are common.
+/// Minimum number of capacity failures of a call that are counted; fewer are common.
 const LEAST: usize = 3;
 /// Larger numbers of failures count as this many.
 const MOST: usize = 32;
-/// Most calls that are kept for each number of failures: the earliest.
+/// Maximum number of calls that are kept for each number of failures: the earliest.
 const EARLIEST: usize = 4;
 
 /// A call that repeatedly failed for lack of capacity.

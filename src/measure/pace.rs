@@ -6,9 +6,9 @@ use crate::model::{Attempt, AttemptTable, Flags, Mergeable, Series, Symbol, Usag
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
 
-/// Most models kept for one run: the first by fingerprint.
+/// Maximum number of models kept for one run: the first by fingerprint.
 const MOST_MODELS: usize = 8;
-/// Most time buckets kept for one model in one run.
+/// Maximum number of time buckets kept for one model in one run.
 const STRETCHES: usize = 64;
 /// Answers with fewer tokens say more about the first token than about the others.
 const LONG_ANSWER: u32 = 50;

@@ -7,22 +7,22 @@ use crate::model::{AttemptTable, Time};
 /// Thresholds for [`Ramps`].
 #[derive(Clone, Copy, Debug)]
 pub struct RampTerms {
-    /// Least ratio of the rate of starts to that of the minute before.
+    /// Minimum ratio of the rate of starts to that of the minute before.
     pub rise: f64,
-    /// Least starts at the higher rate.
+    /// Minimum number of starts at the higher rate.
     pub starts: u64,
-    /// Least 429s within a minute of the first.
+    /// Minimum number of 429s within a minute of the first.
     pub refusals: u64,
-    /// Least starts in the minute before.
+    /// Minimum number of starts in the minute before.
     pub before: u64,
-    /// Least standard deviations by which the rate must have risen.
+    /// Minimum rise of the rate, in standard deviations.
     pub deviations: f64,
     /// Length of the period before the first 429 in which the rise is measured, in µs.
     pub risen_us: i64,
     /// Length of the period before that in which the earlier rate is measured, in µs; also how long after the first 429
     /// further ones count.
     pub before_us: i64,
-    /// Least part of that earlier period that the log must cover, in µs.
+    /// Part of that earlier period that the log must cover at least, in µs.
     pub least_before_us: i64,
 }
 

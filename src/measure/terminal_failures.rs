@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash};
 
-/// Most open streaks of one run; beyond that, the one idle for longest ends.
+/// Maximum number of open streaks of one run; beyond that, the one idle for longest ends.
 const MOST_OPEN: usize = 128;
 /// Attempts of one streak kept as examples: the first ones.
 const EXAMPLES: usize = 8;

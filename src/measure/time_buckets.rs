@@ -29,7 +29,7 @@ impl<T> Default for TimeBuckets<T> {
 
 /// Number of late entries that may accumulate, so that short lists are not sorted too often.
 const SLACK: usize = 1024;
-/// Most entries that are moved to insert an earlier one; events arrive nearly in time order.
+/// Maximum number of entries that are moved to insert an earlier one; events arrive nearly in time order.
 const NEAR: usize = 64;
 
 impl<T: Moment> TimeBuckets<T> {

@@ -35,11 +35,11 @@ pub(super) struct Waves {
 /// Thresholds for [`Train`].
 #[derive(Clone, Copy, Debug)]
 pub struct WaveTerms {
-    /// Least calls that arrive together.
+    /// Minimum number of calls that arrive together.
     pub calls: u64,
-    /// Least share of them among the calls then waiting.
+    /// Minimum share of them among the calls then waiting.
     pub share: f64,
-    /// Least waves of a train.
+    /// Minimum number of waves of a train.
     pub waves: u64,
 }
 

@@ -4,7 +4,7 @@ use super::failure_clusters::{Incident, WorstIncidents};
 use super::fleet::Fleet;
 use super::service::Service;
 
-/// Most incidents that are kept: those with the most failed attempts.
+/// Maximum number of incidents that are kept: those with the most failed attempts.
 const MOST_INCIDENTS: usize = 50;
 
 impl Fleet<'_> {

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Largest difference allowed between the clocks of two machines, in µs: more than NTP leaves.
 const CLOCKS_US: i64 = 2_000_000;
-/// Most attempts of one key within [`Views::REACH_US`] of each other for which a match is tried; with more it would be
+/// Maximum number of attempts with one key within [`Views::REACH_US`] of each other; with more, a match would be
 /// ambiguous.
 const MOST_NEAR: usize = 64;
 

@@ -110,7 +110,7 @@ pub struct Gauges {
 #[derive(Debug, Default)]
 pub(crate) struct Widths(HashMap<(String, LimitKind), Series<()>, RandomState>);
 
-/// Most limits whose bucket keys are kept, at some 24 KiB each; further limits start at the finest width.
+/// Maximum number of limits whose bucket keys are kept, at some 24 KiB each; further limits start at the finest width.
 const MOST_WIDTHS: usize = 64;
 
 impl Gauges {

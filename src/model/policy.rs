@@ -16,7 +16,7 @@ pub struct Policy {
     pub provider: Option<Pattern>,
     /// The only layer that retries.
     pub layer: Option<String>,
-    /// Most sends for one call, including the first.
+    /// Maximum number of sends for one call, including the first.
     pub max_attempts: Option<u32>,
     /// Waits between the sends.
     pub schedule: Option<Schedule>,

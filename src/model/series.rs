@@ -38,7 +38,7 @@ impl<B, const MOST: usize> Default for Series<B, MOST> {
 
 /// Binary logarithm of the finest width in µs: 2^16 µs is some 66 ms, and no limit is drained faster.
 const FINEST: u32 = 16;
-/// Most buckets that are searched linearly.
+/// Maximum number of buckets that are searched linearly.
 const FEW: usize = 8;
 
 impl<B: Mergeable, const MOST: usize> Series<B, MOST> {

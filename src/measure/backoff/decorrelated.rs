@@ -4,14 +4,14 @@
 
 use super::{LoopTally, MOST_STEPS, Waits};
 
-/// Least waits before first retries, and before all later ones, needed to estimate their range.
+/// Minimum number of waits before first retries, and before all later ones, needed to estimate their range.
 const LEAST: u64 = 16;
-/// Least waits of a later step needed to estimate its range.
+/// Minimum number of waits of a later step needed to estimate its range.
 const LEAST_OF_STEP: u64 = 8;
 /// Ratio of the 95th to the fifth percentile of waits before first retries: less than the factor three between their
 /// bounds; jitter over the upper half of a wait gives at most two.
 const RANGE: std::ops::RangeInclusive<f64> = 2.0..=3.3;
-/// Least factor by which the longest waits grow from the first step to later ones.
+/// Minimum factor by which the longest waits grow from the first step to later ones.
 const GROWS: f64 = 1.6;
 /// Largest share of that growth, in logarithms, by which the shortest waits may grow; with any other jitter both grow
 /// alike.

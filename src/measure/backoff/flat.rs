@@ -3,7 +3,7 @@
 use crate::measure::{chance::tail, row_ref::RowRef};
 use smallvec::SmallVec;
 
-/// Least waits of one call, each before another retry, that must be equal.
+/// Minimum number of waits of one call, each before another retry, that must be equal.
 pub(super) const LEAST_ALIKE: usize = 3;
 /// The longest wait may exceed the shortest by at most one part in this many: 5%.
 const ALIKE_PARTS: i64 = 20;

@@ -26,10 +26,10 @@ use which::{Length, Which};
 
 /// Number of steps that are distinguished; later ones count as the last.
 pub const MOST_STEPS: u8 = 12;
-/// Most loops that are kept: the first by name. No fleet has that many clients.
+/// Maximum number of loops that are kept: the first by name. No fleet has that many clients.
 const MOST_LOOPS: usize = 64;
 
-/// Most loops of one call whose waits are compared; a call passes through no more.
+/// Maximum number of loops of one call whose waits are compared; a call passes through no more.
 const MOST_OF_CALL: usize = 4;
 
 /// A wait that the loop of a call chose itself: number of the retry, and length in µs.

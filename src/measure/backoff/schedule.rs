@@ -3,9 +3,9 @@
 use super::{LoopTally, MOST_STEPS, Waits, decorrelated};
 use crate::policy::SDK;
 
-/// Least own waits that show a schedule.
+/// Minimum number of own waits that show a schedule.
 pub(super) const LEAST_WAITS: u64 = 8;
-/// Least waits of a step that describe the step.
+/// Minimum number of waits of a step that describe the step.
 const LEAST_OF_STEP: u64 = 3;
 
 /// First wait of the official SDKs, in seconds; it doubles with each retry.

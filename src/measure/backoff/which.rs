@@ -69,7 +69,7 @@ fn planned(call: &Call<'_>, position: usize, known: usize) -> Option<i64> {
     precise.then_some(planned)
 }
 
-/// Most attempts that are checked for the resolution of a call's times: a runaway loop makes a million.
+/// Maximum number of attempts that are checked for the resolution of a call's times: a runaway loop makes a million.
 const TELLING: usize = 256;
 
 /// Returns whether the log has only whole seconds.
@@ -94,7 +94,7 @@ pub(in crate::measure) fn step(call: &Call<'_>, position: usize) -> Option<(bool
     }
 }
 
-/// Counts the rounds of the outer loop up to the attempt at `position`, up to the largest number of a step.
+/// Counts the rounds of the outer loop that ended before the attempt at `position`, up to the largest step number.
 fn rounds(call: &Call<'_>, position: usize) -> usize {
     (1..=position).filter(|&p| call.at(p).sdk_count() == Some(0)).take(u8::MAX.into()).count()
 }
