@@ -175,8 +175,7 @@ impl<'a> Call<'a> {
         spans(outer, inner) && outer.duration.as_us().is_some() && (!self.table.same_service(outer, inner) || more())
     }
 
-    /// Sorts by attempt number if every attempt has a distinct number and the clock disagrees: the numbers are more
-    /// reliable.
+    /// Sorts by attempt number if all numbers are distinct and the clock disagrees: the numbers are more reliable.
     fn follow_numbers(&mut self) {
         let rows = &self.table.rows;
         let number = |index: &u32| rows[*index as usize].number;

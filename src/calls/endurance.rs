@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 /// Longest possible next wait as a multiple of the longest wait seen, for a loop that doubles its waits with jitter
 /// from half to all of each.
 const GROWTH: i64 = 4;
-/// Minimum number of calls given up after the same number of attempts, the largest seen, for it to be the cap of their
-/// loop.
+/// Minimum number of calls that are given up after the largest number of attempts seen, for that to be their loop's
+/// cap.
 const ENOUGH: u64 = 3;
 
 /// What a set of calls shows about when clients stop.

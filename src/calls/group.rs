@@ -264,8 +264,7 @@ impl<'a> Groups<'a> {
                 }
                 continue;
             }
-            // The assignment of attempts to calls with the same id depends on the earlier ones, so calls leave in
-            // order.
+            // The assignment of attempts to calls with the same id depends on earlier ones, so calls leave in order.
             let mut over = true;
             for mut part in reuse::split(self.table, group) {
                 over &= watermark.reached(self.table, &part.rows);

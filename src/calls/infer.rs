@@ -17,8 +17,8 @@ pub(super) fn alone(row: &Attempt) -> Grouping {
     if row.number > 0 || row.sdk_count().is_some() { Grouping::Counter } else { Grouping::Inferred }
 }
 
-/// Returns the series whose last request `start` repeats by body. If several match, chooses the one that the SDK
-/// counter continues; otherwise it is a guess.
+/// Returns the series whose last request has the same body as `start`. If several match, chooses the one that the SDK
+/// counter continues; otherwise the choice is a guess.
 pub(super) fn by_body(
     table: &AttemptTable,
     open: &[Series],
@@ -224,7 +224,7 @@ pub(super) fn may_go_on(table: &AttemptTable, series: &Series, row: &Attempt, ga
     !crowded && ((can_continue(before) && in_time) || before.sent == row.sent)
 }
 
-/// Returns whether `next` was sent later than a client waits by itself, by a hint, or by its plan.
+/// Returns whether `next` was sent later than any plausible wait: the client's own, a hint, or its plan.
 fn is_late(table: &AttemptTable, before: &Attempt, next: &Attempt) -> bool {
     next.sent.us_since(before.ended()) > patience_us(table, before)
 }

@@ -80,8 +80,7 @@ impl Stream {
         }
     }
 
-    /// Appends to `calls` those that nothing sent at `now` or later can continue; all of them if `now` is the largest
-    /// time.
+    /// Appends to `calls` those that nothing sent at `now` or later can continue; all of them if `now` is the maximum.
     pub(crate) fn advance(&mut self, table: &AttemptTable, now: Time, calls: &mut Vec<Series>) {
         let over = now == Time(i64::MAX);
         let until = if over { now } else { now.plus_us(-FORESIGHT_US) };

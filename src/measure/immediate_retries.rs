@@ -1,4 +1,4 @@
-//! Immediate retries after refusals for lack of capacity, among all retries whose wait the client chose.
+//! Immediate retries after rate limits and overloads, among all retries whose wait the client chose.
 
 use super::backoff::place;
 use super::call_terms::CallTerms;
@@ -193,7 +193,8 @@ impl LoopImmediateRetries {
 mod tests {
     use super::LoopImmediateRetries;
 
-    /// Waits before so many first, second, ... retries, of which `short` count as none.
+    /// Probability by chance, given the number of waits before the first, second, ... retries, of which `short` count
+    /// as none.
     fn chance(steps: [u64; 4], short: u64, timerless: u64) -> f64 {
         LoopImmediateRetries { steps, short, timerless, ..LoopImmediateRetries::default() }.by_chance(50_000)
     }

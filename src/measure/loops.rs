@@ -156,8 +156,7 @@ fn repeats(call: &Call<'_>, numbered: &[(usize, u16)], sign: Sign) -> Option<Loo
                 if number == last {
                     let (before, next) = (call.at(earlier), call.at(position));
                     let distinct = match sign {
-                        // Two concurrent clients have equal counters: only durations or numbers show that there is one
-                        // client.
+                        // Two concurrent clients count alike: only durations or numbers show that there is one.
                         Sign::OneCount => before.duration.as_us().is_some() || next.number > before.number,
                         _ => distinct_requests(before, next),
                     };

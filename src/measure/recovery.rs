@@ -143,8 +143,7 @@ mod tests {
     #[test]
     fn calls_that_stop_early_do_not_lower_what_is_observed() {
         let mut recovery = Recovery { retries: 5, recovered: 3, ..Recovery::default() };
-        // Of four, two succeed with the first retry; one of the others gives up, the last succeeds with its second
-        // retry.
+        // Of four, two succeed with the first retry; of the others, one gives up and one succeeds with its second.
         recovery.steps[..2].copy_from_slice(&[(4, 2), (1, 1)]);
         assert_eq!(recovery.observed(), [0.5, 1.0]);
     }

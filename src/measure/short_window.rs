@@ -16,6 +16,7 @@ use crate::model::{Attempt, AttemptTable, Scope, Time};
 
 /// Minimum time for which starts and refusals are kept, in µs.
 const KEPT_US: i64 = 150_000_000;
+/// Time for which they are kept beyond the longest reach of any measure, in µs.
 const SPARE_US: i64 = 20_000_000;
 
 /// Thresholds for [`ShortWindow`].

@@ -39,8 +39,7 @@ pub struct Attempt {
     pub class: Option<Class>,
 }
 
-/// Start of the made-up times given to attempts of logs without times, in log order: 1990-01-01, years before any model
-/// API.
+/// Start of the made-up times of logs without times, in log order: 1990-01-01, years before any model API.
 pub(crate) const NO_TIME: Time = Time(631_152_000_000_000);
 const YEAR_US: i64 = 365 * 86_400_000_000;
 /// Start of the times of logs that have a clock but no date: 1991-01-01. Order and spacing are preserved.
@@ -188,8 +187,8 @@ impl Flags {
     pub const NO_CALL_ID: u32 = 1 << 15;
     /// Class and action rest on weak evidence; see `classify::Verdict`.
     pub const LOW_CONFIDENCE: u32 = 1 << 16;
-    /// The error envelope has the shape of OpenAI's: `type` or `param` is the string "None", or the message contains
-    /// JSON.
+    /// The error was printed by another language: `type` or `param` is the string "None", or the code is a number and
+    /// the message is JSON.
     pub const FOREIGN_ENVELOPE: u32 = 1 << 17;
     /// The client decided on something other than sending again or giving up, such as a fallback or a compaction.
     pub const DECIDED_OTHER: u32 = 1 << 18;

@@ -2,13 +2,13 @@
 
 use super::{HintSource, Span, Symbol, Time};
 
-/// Index of a [`Detail`] or, with the highest bit set, of the [`Ids`] of an attempt that needs nothing else;
+/// Index of a [`Detail`] or, with the highest bit set, of the `Ids` of an attempt that needs nothing else;
 /// [`DetailId::NONE`] for an attempt with neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DetailId(pub(super) u32);
 
 impl DetailId {
-    /// Neither a [`Detail`] nor [`Ids`].
+    /// The attempt has neither a [`Detail`] nor `Ids`.
     pub const NONE: DetailId = DetailId(u32::MAX);
     pub(super) const IDS: u32 = 1 << 31;
 

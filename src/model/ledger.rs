@@ -20,8 +20,8 @@ pub struct Ledger {
     pub duplicates: u64,
     /// Further views of an attempt already counted, from another log.
     pub views: u64,
-    /// Attempts of calls excluded by `--since`, `--run` and similar options; included in `skipped`. For a single input
-    /// they are included in `attempts` instead.
+    /// Attempts of calls excluded by `--since`, `--run` and similar options; included in `skipped`. In the ledger of a
+    /// single input this is 0, and they are included in `attempts`.
     pub filtered: u64,
 }
 
