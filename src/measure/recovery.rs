@@ -96,7 +96,7 @@ impl Recovery {
     }
 
     /// Returns the share of calls that recover within n retries, for n from 1, assuming that calls that stopped earlier
-    /// would have fared like the others (Kaplan–Meier estimate).
+    /// would have fared like the others (Kaplan-Meier estimate).
     #[must_use]
     pub fn observed(&self) -> Vec<f64> {
         let mut failing = 1.0;

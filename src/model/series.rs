@@ -336,8 +336,8 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
     }
 }
 
-/// Counts, for numbers in order, the pairs of neighbours by the highest bit in which they differ, counted from 1; the
-/// first number counts at 64. Neighbours are in different buckets until that bit is shifted out.
+/// Counts the pairs of neighbours among sorted numbers by the highest bit in which they differ, from 1, or 0 if they
+/// are equal; the first number counts at 64. Neighbours are in different buckets until that bit is shifted out.
 fn parted(numbers: impl Iterator<Item = i64>) -> [usize; 65] {
     let mut parted = [0; 65];
     let mut before = None;

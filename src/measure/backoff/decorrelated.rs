@@ -8,8 +8,8 @@ use super::{LoopTally, MOST_STEPS, Waits};
 const LEAST: u64 = 16;
 /// Minimum number of waits of a later step needed to estimate its range.
 const LEAST_OF_STEP: u64 = 8;
-/// Ratio of the 95th to the fifth percentile of waits before first retries: less than the factor three between their
-/// bounds; jitter over the upper half of a wait gives at most two.
+/// Accepted ratio of the 95th to the fifth percentile of waits before first retries. Their bounds differ by a factor of
+/// three, the percentiles by less; jitter over the upper half of a wait gives a factor of two at most.
 const RANGE: std::ops::RangeInclusive<f64> = 2.0..=3.3;
 /// Minimum factor by which the longest waits grow from the first step to later ones.
 const GROWS: f64 = 1.6;
