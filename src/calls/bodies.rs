@@ -1,25 +1,25 @@
-//! Whether clients send the same request again after a failure, or put a time or a nonce into each body: where the
-//! other retries of a client are alike, a request that differs from the failed one is another request.
+//! Tracks whether clients repeat a failed request unchanged, or put a time or a nonce into each body. If a client's
+//! other retries are unchanged, a request that differs from the failed one is a different request.
 
 use super::{FORESIGHT_US, LONGEST_PLAUSIBLE_WAIT_US};
 use crate::model::{Attempt, AttemptTable, Symbol, Time};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 
-/// Failed requests that later ones are compared with.
+/// Number of most recent failed requests that later ones are compared with.
 const MOST_FAILED: usize = 64;
 
-/// What tells one request from another.
+/// Content by which requests are told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
     /// Fingerprint of the body.
     Body(u64),
-    /// Tokens of the prompt, where the log counts those of failed attempts.
+    /// Tokens of the prompt, if the log has token counts for failed attempts.
     Prompt(u32),
 }
 
 impl Content {
-    /// That of the row at `index`, where the log tells it.
+    /// Returns the content of the row at `index`, if the log shows it.
     pub(super) fn of(table: &AttemptTable, index: u32) -> Option<Content> {
         let hash = table.request_hash(&table.rows[index as usize]);
         if hash != 0 {
@@ -31,7 +31,7 @@ impl Content {
         (tokens > 0).then_some(Content::Prompt(tokens))
     }
 
-    /// Whether `other` is known to be of another request.
+    /// Returns whether `other` is known to belong to a different request.
     pub(super) fn differs(self, other: Content) -> bool {
         match (self, other) {
             (Content::Body(left), Content::Body(right)) => left != right,
@@ -41,10 +41,10 @@ impl Content {
     }
 }
 
-/// Who sends: what is learned of one client holds for no other.
+/// Client and layer; what is learned about one sender is not applied to others.
 type Sender = (Symbol, Symbol);
 
-/// A failed request that may be sent again.
+/// A failed request that may be repeated.
 #[derive(Clone, Copy, Debug)]
 struct Failed {
     sender: Sender,
@@ -52,16 +52,16 @@ struct Failed {
     ended: Time,
 }
 
-/// What a stream shows of it.
+/// What a stream shows about its clients' bodies.
 #[derive(Debug, Default)]
 pub(super) struct Bodies {
     failed: VecDeque<Failed>,
-    /// When each client first sent a failed request again as it was.
+    /// For each sender, when it first repeated a failed request unchanged.
     kept: SmallVec<[(Sender, Time); 2]>,
 }
 
 impl Bodies {
-    /// Takes in the next row of the stream.
+    /// Adds the next row of the stream.
     pub(super) fn note(&mut self, table: &AttemptTable, index: u32) {
         let row = &table.rows[index as usize];
         let Some(content) = Content::of(table, index) else { return };
@@ -81,8 +81,8 @@ impl Bodies {
         }
     }
 
-    /// Whether the client of `row` is known to send requests again as they were: by what its log is, or by what it did
-    /// until some time after.
+    /// Returns whether the client of `row` is known to repeat requests unchanged: from the kind of log, or from a
+    /// repeat up to [`FORESIGHT_US`] after `row`.
     pub(super) fn are_kept(&self, table: &AttemptTable, row: &Attempt) -> bool {
         let sender = sender(table, row);
         let learned =
@@ -90,7 +90,7 @@ impl Bodies {
         learned || table.repeats_bodies(row.file)
     }
 
-    /// Whether nothing was learned.
+    /// Returns whether nothing has been learned.
     pub(super) fn is_empty(&self) -> bool {
         self.failed.is_empty() && self.kept.is_empty()
     }

@@ -1,4 +1,4 @@
-//! One logical request, settled: what call rules see.
+//! A settled logical request, as seen by the rules on calls.
 
 use super::reuse::Part;
 use super::series::Series;
@@ -8,35 +8,35 @@ use crate::model::{Attempt, AttemptTable, Detail, Flags, Origin, Outcome, Time, 
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
-/// All attempts of one logical request, in order, each counted once.
+/// All attempts of one logical request, in order and without duplicates.
 #[derive(Clone, Debug)]
 pub struct Call<'a> {
     table: &'a AttemptTable,
     rows: SmallVec<[u32; 8]>,
-    /// How the attempts were brought together.
+    /// How the attempts were grouped.
     pub grouping: Grouping,
     /// How it ended.
     pub outcome: Outcome,
-    /// The clock contradicts the attempt numbers: no rule may judge waits.
+    /// Whether the clock contradicts the attempt numbers; no rule may judge waits then.
     pub disordered: bool,
-    /// Deliveries of an attempt beyond its first.
+    /// Number of repeated deliveries of attempts.
     pub duplicates: u32,
-    /// Rows that tell of an attempt of another row, in a log of another kind, each with that row.
+    /// Rows of another kind of log that describe an attempt of this call, each with the row of that attempt.
     pub views: Vec<(u32, u32)>,
-    /// The same run asked another model within seconds of its last failure, in a log that names no calls.
+    /// Whether the same run asked another model within seconds of the last failure, in a log without call ids.
     pub fell_back: bool,
-    /// Every attempt was sent on a whole second: the clock of the log may hide up to a second.
+    /// Whether every attempt was sent on a whole second, so that times may be off by up to a second.
     pub whole_seconds: bool,
-    /// Another call with the same id began before it was over.
+    /// Whether another call with the same id began before this one ended.
     pub overlapped: bool,
 }
 
 /// The time between two attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait {
-    /// How long, in µs.
+    /// Length in µs.
     pub us: i64,
-    /// Measured from the end of the failed attempt; otherwise from its start, which overstates the wait.
+    /// Whether the wait is measured from the end of the failed attempt; otherwise from its start, which overstates it.
     pub end_to_start: bool,
 }
 
@@ -47,22 +47,22 @@ impl Default for Wait {
 }
 
 impl Wait {
-    /// No wait, to add others to.
+    /// A wait of length 0, the start of a sum.
     pub(crate) const NONE: Wait = Wait { us: 0, end_to_start: true };
 
-    /// How long, in seconds.
+    /// Returns the length in seconds.
     #[must_use]
     pub fn s(self) -> f64 {
         self.us as f64 / 1e6
     }
 
-    /// Both together; overstated where one of them is.
+    /// Returns the sum of two waits; overstated if either is.
     #[must_use]
     pub fn and(self, other: Wait) -> Wait {
         Wait { us: self.us + other.us, end_to_start: self.end_to_start && other.end_to_start }
     }
 
-    /// In words: "at most 4 s" where it may include the time an attempt took.
+    /// Formats the wait: "at most 4 s" if it may include the duration of an attempt.
     #[must_use]
     pub(crate) fn words(self) -> String {
         waited(self.s(), self.end_to_start)
@@ -70,7 +70,7 @@ impl Wait {
 }
 
 impl<'a> Call<'a> {
-    /// Settles the attempts `rows` of one call.
+    /// Creates a call from its rows: sorts them, removes duplicates and determines the outcome.
     pub(crate) fn settle(
         table: &'a AttemptTable,
         rows: SmallVec<[u32; 8]>,
@@ -101,13 +101,13 @@ impl<'a> Call<'a> {
         call
     }
 
-    /// The same for one of the calls that share an id.
+    /// Like [`Call::settle`], for one of several calls that share an id.
     pub(super) fn settle_part(table: &'a AttemptTable, part: Part, horizon: &Horizon) -> Call<'a> {
         let grouping = if part.guessed { Grouping::Inferred } else { Grouping::Explicit };
         Call { overlapped: part.overlapped, ..Call::settle(table, part.rows, grouping, horizon) }
     }
 
-    /// The same for one that was found in a stream.
+    /// Like [`Call::settle`], for a call inferred from a stream.
     pub(crate) fn settle_series(table: &'a AttemptTable, series: Series, horizon: &Horizon) -> Call<'a> {
         let fell_back = series.fell_back;
         Call { fell_back, ..Call::settle(table, series.rows, series.grouping, horizon) }
@@ -118,7 +118,7 @@ impl<'a> Call<'a> {
         self.rows.sort_unstable_by_key(|index| order_of(table, *index));
     }
 
-    /// The same record delivered again, or one send logged by two layers, counts once.
+    /// Removes repeated deliveries of a record, and records of a send that another layer logged too.
     fn drop_duplicates(&mut self) {
         let rows = &self.table.rows;
         let before = self.rows.len();
@@ -137,8 +137,8 @@ impl<'a> Call<'a> {
         self.rows = kept;
     }
 
-    /// The row of this call that tells of the attempt of `row` in another log, unless `row` is one of several that were
-    /// made within it.
+    /// Returns the row of this call that describes the same attempt as `row` in another log, unless `row` is one of
+    /// several attempts made within it.
     fn seen_by_another(&self, row: u32) -> Option<u32> {
         let table = self.table;
         let of = table.view_of(row).filter(|of| self.rows.contains(of) && table.agree(*of, row))?;
@@ -162,8 +162,8 @@ impl<'a> Call<'a> {
         same_record || (named && self.table.origin(a).layer != self.table.origin(b).layer && !self.is_passed_on(a, b))
     }
 
-    /// Whether one of two layers made an attempt for the other, and passed the provider's id on with the answer: the
-    /// provider or the model is another one, or the one sent more than this while the other waited.
+    /// Returns whether one layer made the attempt on behalf of the other and passed the provider's request id through:
+    /// if provider or model differ, or if the inner layer made further attempts during that of the outer one.
     fn is_passed_on(&self, a: &Attempt, b: &Attempt) -> bool {
         let spans = |outer: &Attempt, inner: &Attempt| inner.sent >= outer.sent && inner.ended() <= outer.ended();
         let (outer, inner) = if spans(a, b) { (a, b) } else { (b, a) };
@@ -175,7 +175,7 @@ impl<'a> Call<'a> {
         spans(outer, inner) && outer.duration.as_us().is_some() && (!self.table.same_service(outer, inner) || more())
     }
 
-    /// Where every attempt has a number of its own and the clock disagrees, the numbers are right.
+    /// Sorts by attempt number if all numbers are distinct and the clock disagrees: the numbers are more reliable.
     fn follow_numbers(&mut self) {
         let rows = &self.table.rows;
         let number = |index: &u32| rows[*index as usize].number;
@@ -185,7 +185,7 @@ impl<'a> Call<'a> {
         let mut numbers: SmallVec<[u16; 8]> = self.rows.iter().map(number).collect();
         numbers.sort_unstable();
         numbers.dedup();
-        // A number that returns is another loop's counter, not a clock's mistake.
+        // A repeated number comes from another loop's counter, not from a wrong clock.
         if numbers.len() == self.rows.len() {
             self.disordered = true;
             self.rows.sort_unstable_by_key(number);
@@ -200,7 +200,7 @@ impl<'a> Call<'a> {
         let spent = last.max_attempts > 0 && last.number >= last.max_attempts;
         let detail = self.table.detail(last);
         let (hint_us, planned_us) = (detail.and_then(|d| d.hint_us), detail.and_then(|d| d.planned_us));
-        // Whatever the failure is, its client has said that it sends again.
+        // The client has stated that it will send again, whatever the failure.
         let is_announced = last.flags.has(Flags::DECIDED_RETRY) || planned_us.is_some();
         let is_over = spent || (last.terminal() && !is_announced);
         if horizon.complete || is_over || last.flags.has(Flags::DECIDED_FAIL) {
@@ -215,13 +215,13 @@ impl<'a> Call<'a> {
         if silent || cap.is_some_and(|cap| self.rows.len() >= cap as usize) { Outcome::Failed } else { Outcome::Open }
     }
 
-    /// The table its attempts are in.
+    /// Returns the table that holds the attempts.
     #[must_use]
     pub fn table(&self) -> &'a AttemptTable {
         self.table
     }
 
-    /// Its only row, where that is plain and nothing else is to be said of it: see [`Attempt::is_plain`].
+    /// Returns the only row of the call, if it is an [`Attempt::is_single_success`] and describes the call completely.
     pub(crate) fn plain_row(&self) -> Option<u32> {
         let [row] = self.rows[..] else { return None };
         (self.duplicates == 0
@@ -231,15 +231,15 @@ impl<'a> Call<'a> {
         .then_some(row)
     }
 
-    /// How many sends it took.
+    /// Returns the number of sends.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "a call has at least one attempt")]
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// The call with its attempts in the order in which they were sent, whatever their numbers say. What is read
-    /// from the front of that does not change when further attempts come.
+    /// Returns the call with its attempts in order of send time, regardless of their numbers. In that order, later
+    /// attempts do not change what has been read from the front.
     pub(crate) fn as_sent(&self) -> Cow<'_, Call<'a>> {
         if !self.disordered {
             return Cow::Borrowed(self);
@@ -249,114 +249,114 @@ impl<'a> Call<'a> {
         Cow::Owned(call)
     }
 
-    /// Row numbers of its attempts in the table.
+    /// Returns the row numbers of the attempts in the table.
     #[must_use]
     pub fn rows(&self) -> &[u32] {
         &self.rows
     }
 
-    /// The same, and the rows that tell of them in other logs.
+    /// Iterates over the rows of the attempts and their views in other logs.
     pub(crate) fn all_rows(&self) -> impl Iterator<Item = u32> + '_ {
         self.rows.iter().copied().chain(self.views.iter().map(|(view, _)| *view))
     }
 
-    /// Rows that tell of the attempt of `row` in other logs.
+    /// Iterates over the views of the attempt at `row` in other logs.
     pub(crate) fn views_of(&self, row: u32) -> impl Iterator<Item = u32> + '_ {
         self.views.iter().filter(move |(_, of)| *of == row).map(|(view, _)| *view)
     }
 
-    /// Its attempts, first to last.
+    /// Iterates over the attempts, first to last.
     pub fn attempts(&self) -> impl DoubleEndedIterator<Item = &'a Attempt> + ExactSizeIterator + '_ {
         self.rows.iter().map(|&index| &self.table.rows[index as usize])
     }
 
-    /// The attempt at `position`, from 0.
+    /// Returns the attempt at `position`, from 0.
     #[must_use]
     pub fn at(&self, position: usize) -> &'a Attempt {
         &self.table.rows[self.rows[position] as usize]
     }
 
-    /// Its first attempt.
+    /// Returns the first attempt.
     #[must_use]
     pub fn first(&self) -> &'a Attempt {
         self.at(0)
     }
 
-    /// Its last attempt.
+    /// Returns the last attempt.
     #[must_use]
     pub fn last(&self) -> &'a Attempt {
         self.at(self.rows.len() - 1)
     }
 
-    /// What only failures and retries carry, of the attempt at `position`.
+    /// Returns the [`Detail`] of the attempt at `position`, if it has one.
     #[must_use]
     pub fn detail(&self, position: usize) -> Option<&'a Detail> {
         self.table.detail(self.at(position))
     }
 
-    /// Tokens and money of the attempt at `position`.
+    /// Returns tokens and cost of the attempt at `position`.
     #[must_use]
     pub fn usage(&self, position: usize) -> Usage {
         self.table.usage(self.rows[position] as usize)
     }
 
-    /// Provider, model, layer, client and scope of the attempt at `position`.
+    /// Returns the origin of the attempt at `position`: provider, model, layer, client and scope.
     #[must_use]
     pub fn origin(&self, position: usize) -> &'a Origin {
         self.table.origin(self.at(position))
     }
 
-    /// Whether a gateway or the instrumentation counts more sends than the log shows for one of its attempts.
+    /// Returns whether a gateway or the client's instrumentation counts resends of one of the attempts.
     #[must_use]
     pub fn was_resent_beneath(&self) -> bool {
         let counts = |detail: &Detail| detail.gateway_retries > 0 || detail.resends > 0;
         (0..self.len()).any(|position| self.detail(position).is_some_and(counts))
     }
 
-    /// The server's wait after the attempt at `position`, in µs.
+    /// Returns the wait the server asked for after the attempt at `position`, in µs.
     #[must_use]
     pub fn hint_us(&self, position: usize) -> Option<i64> {
         self.detail(position)?.hint_us
     }
 
-    /// The same, where the server named it for this request: no estimate, and no reset of a whole limit.
+    /// Like [`Call::hint_us`], but `None` if the hint is an estimate or the reset of a whole limit.
     #[must_use]
     pub fn promised_us(&self, position: usize) -> Option<i64> {
         self.detail(position).filter(|detail| detail.hint_source.is_promise())?.hint_us
     }
 
-    /// The longest time between two chunks of the attempt at `position`, where it is long; µs.
+    /// Returns the longest gap between two chunks of the attempt at `position`, in µs, if it is long enough to be kept.
     #[must_use]
     pub fn chunk_gap_us(&self, position: usize) -> Option<i64> {
         self.detail(position)?.chunk_gap.as_us()
     }
 
-    /// The id of the call as logged.
+    /// Returns the id of the call as logged.
     #[must_use]
     pub fn id(&self) -> Option<&'a str> {
         self.attempts().find_map(|attempt| self.table.call_id(attempt))
     }
 
-    /// Whether it is one attempt that succeeded and hides no other: no call rule speaks of that.
+    /// Returns whether the call is one success without hidden resends or long gaps: no rule on calls applies to it.
     #[must_use]
     pub fn succeeded_at_once(&self) -> bool {
         self.len() == 1 && !self.first().failed() && !self.was_resent_beneath() && self.chunk_gap_us(0).is_none()
     }
 
-    /// The id of its run as logged.
+    /// Returns the id of the run as logged.
     #[must_use]
     pub fn run_id(&self) -> Option<&'a str> {
         self.table.names.get(self.first().run)
     }
 
-    /// Whether its log has no times: its attempts stand in order, and nothing else is known of when they were sent.
+    /// Returns whether the log has no times, so that only the order of the attempts is known.
     #[must_use]
     pub fn is_untimed(&self) -> bool {
         self.first().is_untimed()
     }
 
-    /// The wait before the attempt at `position`; `None` for the first, after a success, which nobody waits to
-    /// retry, and where clocks make none of it.
+    /// Returns the wait before the attempt at `position`. Returns `None` for the first attempt, after a success, since
+    /// no retry waits then, and if the clocks are inconsistent.
     #[must_use]
     pub fn wait_before(&self, position: usize) -> Option<Wait> {
         if position == 0 || self.disordered {
@@ -367,7 +367,7 @@ impl<'a> Call<'a> {
             return None;
         }
         if this.is_untimed() {
-            // Without a clock, only what the client states is known.
+            // Without a clock, only a wait stated by the client is known.
             return self.detail(position - 1)?.planned_us.map(|us| Wait { us, end_to_start: true });
         }
         let us = this.sent.us_since(before.ended());
@@ -375,25 +375,24 @@ impl<'a> Call<'a> {
         (us >= -clock_slack_us(before, this)).then_some(Wait { us: us.max(0), end_to_start })
     }
 
-    /// Time spent between its attempts.
+    /// Returns the total wait between attempts.
     #[must_use]
     pub fn waited(&self) -> Wait {
         (1..self.len()).filter_map(|position| self.wait_before(position)).fold(Wait::NONE, Wait::and)
     }
 
-    /// Positions of attempts that failed and were followed by another send.
+    /// Iterates over the positions of failed attempts that were followed by another send.
     pub fn retried(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.len().saturating_sub(1)).filter(|&position| self.at(position).failed())
     }
 
-    /// Fingerprint of the request body of the attempt at `position`, 0 where it is unknown.
+    /// Returns the fingerprint of the request body of the attempt at `position`, 0 if unknown.
     #[must_use]
     pub fn request_hash(&self, position: usize) -> u64 {
         self.table.request_hash(self.at(position))
     }
 
-    /// Whether the request is known to differ between the attempts at two positions: by the hash of its body, by
-    /// the cap on output tokens it asks for, or by its model.
+    /// Returns whether the requests of two attempts are known to differ in body hash, limit on output tokens, or model.
     #[must_use]
     pub fn body_changed(&self, a: usize, b: usize) -> bool {
         let cap = |position| self.detail(position).map_or(0, |detail: &Detail| detail.max_tokens);
@@ -405,7 +404,7 @@ impl<'a> Call<'a> {
         other_body || other_cap || (before.is_some() && after.is_some() && before != after)
     }
 
-    /// The last moment it is known to have been alive.
+    /// Returns the latest end of any attempt.
     #[must_use]
     pub fn ended(&self) -> Time {
         self.attempts().map(Attempt::ended).max().unwrap_or(Time(0))

@@ -1,28 +1,29 @@
-//! How long clients go on after failures: when silence says that a call was given up.
+//! Learns how long clients keep retrying, and so when silence means that a call was given up.
 
 use super::{Call, Endurance, Horizon};
 use crate::model::{Flags, Outcome};
 use std::collections::BTreeMap;
 
-/// A loop that doubles its waits and spreads each from half to all of it has at most this factor between the longest wait
-/// seen and the next one.
+/// Longest possible next wait as a multiple of the longest wait seen, for a loop that doubles its waits with jitter
+/// from half to all of each.
 const GROWTH: i64 = 4;
-/// So many calls that were given up after as many attempts, where no call made more, show the cap of their loop.
+/// Minimum number of calls that are given up after the largest number of attempts seen, for that to be their loop's
+/// cap.
 const ENOUGH: u64 = 3;
 
-/// What calls show of it.
+/// What a set of calls shows about when clients stop.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Persistence {
     longest_wait_us: i64,
     most_attempts: u32,
-    /// Calls given up for certain, by number of attempts.
+    /// Calls certainly given up, by number of attempts.
     given_up: BTreeMap<u32, u64>,
-    /// Attempts of calls that may still go on, and for how long nothing followed, µs.
+    /// For calls that may still go on: number of attempts, and µs since the last one ended.
     open: Vec<(u32, i64)>,
 }
 
 impl Persistence {
-    /// Takes in a call that was settled without knowing when clients stop.
+    /// Adds a call that was settled without knowledge of when clients stop.
     pub(crate) fn absorb(&mut self, call: &Call<'_>, horizon: &Horizon) {
         let (attempts, last) = (call.len() as u32, call.last());
         self.most_attempts = self.most_attempts.max(attempts);
@@ -45,7 +46,7 @@ impl Persistence {
         self.open.extend(other.open);
     }
 
-    /// What the calls taken in show together.
+    /// Returns the conclusion from all calls added.
     pub(crate) fn endurance(&self) -> Endurance {
         let patience_us = (self.longest_wait_us > 0).then(|| self.longest_wait_us.saturating_mul(GROWTH));
         let most = self.most_attempts;
@@ -63,7 +64,8 @@ mod tests {
     use crate::judge::{Options, judge};
     use crate::model::Outcome;
 
-    /// Calls every `every` seconds, each tried `attempts` times a second apart; the last line is a success.
+    /// Creates a log with a call every `every` seconds, each attempted `attempts` times a second apart, and a success
+    /// as its last line.
     fn outage(calls: u32, attempts: u32, every: u32, quiet_s: u32) -> String {
         let second = |s: u32| format!("2026-05-20T10:{:02}:{:02}Z", s / 60, s % 60);
         let mut log = String::new();

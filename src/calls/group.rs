@@ -1,4 +1,4 @@
-//! Brings the rows of a table together by call.
+//! Groups the rows of a table by call.
 
 use super::{Call, Grouping, Horizon, Links, SingleSuccesses, Unsettled, Watermark, infer, join, reuse, stream};
 use crate::model::{Attempt, AttemptTable, Flags, Time};
@@ -6,58 +6,58 @@ use rayon::prelude::*;
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
-/// Pieces a table is cut into: enough to keep any machine busy, few enough that merging costs nothing, each small
-/// enough that what finds its groups stays in a processor's cache.
+/// Number of pieces a table is split into: enough to use all cores, few enough that merging is cheap, and each small
+/// enough that its hash table stays in the cache.
 const PIECES: usize = 16;
-/// Stretches of rows that are shared out at once.
+/// Number of ranges of rows that are distributed to the pieces in parallel.
 const STRETCHES: usize = 64;
 
-/// The rows of a table, ordered so that one call's, or one stream's, stand together.
+/// Rows of a table in an order that keeps those of one call, or of one stream, together.
 #[derive(Debug)]
 pub struct Groups<'a> {
     table: &'a AttemptTable,
     pieces: Vec<Piece>,
-    /// Calls that several logs tell of, by the first of their rows; every other row of them has none.
+    /// Calls described by several logs, by the first of their rows; their other rows map to `None`.
     joined: HashMap<u32, Option<Unsettled>>,
 }
 
-/// Rows of some keys, all of each: group by group in the order of their first rows, each in the order of its rows.
+/// All rows of some of the keys: groups in order of their first rows, and the rows of each group in row order.
 ///
-/// Memory is so read from front to back, and summaries over time meet calls nearly in the order of time.
+/// So memory is read from front to back, and summaries over time receive calls nearly in time order.
 #[derive(Debug)]
 pub struct Piece(Vec<u32>);
 
-/// What is not settled along with calls that one log names.
+/// What remains to be settled apart from calls with an id in a single log.
 #[derive(Debug, Default)]
 pub(crate) struct Left {
-    /// Rows that name no call.
+    /// Rows without a call id.
     pub(crate) streams: Vec<u32>,
-    /// Calls that other logs tell of as well.
+    /// Calls that other logs describe too.
     pub(crate) shared: Vec<Unsettled>,
 }
 
-/// A row on its way into a group: part of its key, and its number.
+/// A row to be grouped: part of its key, and its row number.
 type Entry = (u32, u32);
 
-/// Groups the rows of `table` by their keys.
+/// Groups the rows of `table` by key.
 #[must_use]
 pub fn group(table: &AttemptTable) -> Groups<'_> {
     group_from(table, 0).joined()
 }
 
-/// Groups the rows of `table` that are no singles calls.
+/// Groups the rows of `table` that are not in `singles`.
 #[must_use]
 pub(crate) fn group_rest<'t>(table: &'t AttemptTable, singles: &SingleSuccesses) -> Groups<'t> {
     group_where(table, 0, |row| !singles.has(row)).joined()
 }
 
-/// Groups the rows of `table` that were sent between two points in time.
+/// Groups the rows of `table` sent from `first` to `last`, both included.
 #[must_use]
 pub(crate) fn group_between(table: &AttemptTable, first: Time, last: Time) -> Groups<'_> {
     group_where(table, 0, |row| (first..=last).contains(&table.rows[row as usize].sent)).joined()
 }
 
-/// Groups the rows of `table` from number `from` on. Calls that several logs tell of are not joined.
+/// Groups the rows of `table` from row `from` on. Calls that several logs describe are not joined.
 #[must_use]
 pub(crate) fn group_from(table: &AttemptTable, from: usize) -> Groups<'_> {
     group_where(table, from, |_| true)
@@ -75,23 +75,23 @@ fn group_where(table: &AttemptTable, from: usize, wanted: impl Fn(u32) -> bool +
     Groups { table, pieces: pieces.collect(), joined: HashMap::new() }
 }
 
-/// Shares rows out among the pieces. The first is number `from`.
+/// Distributes rows to the pieces. `from` is the number of the first row.
 fn share_out(rows: &[Attempt], from: usize, wanted: impl Fn(u32) -> bool) -> [Vec<Entry>; PIECES] {
     let mut lists = [const { Vec::new() }; PIECES];
     for (row, index) in rows.iter().zip(from as u32..).filter(|(_, index)| wanted(*index)) {
-        // The last bits choose the piece, others the place in it: keys are hashes.
+        // Keys are hashes: the low bits select the piece, the high bits the place in its hash table.
         lists[row.key[0] as usize % PIECES].push(((row.key[0] >> 32) as u32, index));
     }
     lists
 }
 
-/// Brings rows with the same key together.
+/// Orders rows so that those with the same key are together.
 fn grouped(table: &AttemptTable, entries: impl Iterator<Item = Entry> + Clone) -> Vec<u32> {
     let same = |a: u32, b: u32| table.rows[a as usize].key == table.rows[b as usize].key;
     let count = entries.clone().count();
-    // Open addressing, at most half full: the last member of a group, from 1.
+    // Hash table with open addressing, at most half full: index of the last member of each group, plus 1.
     let mut places: Vec<u32> = vec![0; (count * 2).next_power_of_two()];
-    // The members of a group in a circle: that after the last is the first.
+    // Members of each group as a circular list, in which the last links to the first.
     let mut members: Vec<(Entry, u32)> = Vec::with_capacity(count);
     let mut firsts: Vec<u32> = Vec::with_capacity(count);
     for ((hash, row), index) in entries.zip(0..) {
@@ -127,25 +127,25 @@ fn grouped(table: &AttemptTable, entries: impl Iterator<Item = Entry> + Clone) -
 }
 
 impl<'a> Groups<'a> {
-    /// The table the rows are in.
+    /// Returns the table that holds the rows.
     #[must_use]
     pub fn table(&self) -> &'a AttemptTable {
         self.table
     }
 
-    /// Pieces of similar size; no group is in two of them.
+    /// Returns pieces of similar size; no group is split between them.
     #[must_use]
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
 
-    /// Rows with the same key, one key after the other.
+    /// Iterates over the groups of rows with the same key.
     fn groups<'p>(&self, members: &'p [u32]) -> impl Iterator<Item = &'p [u32]> {
         let rows = &self.table.rows;
         members.chunk_by(|&a, &b| rows[a as usize].key == rows[b as usize].key)
     }
 
-    /// Hands every call of one piece whose key `wanted` accepts to `settled`.
+    /// Calls `settled` with every call of a piece whose key `wanted` accepts.
     pub fn calls(
         &self,
         piece: &Piece,
@@ -158,8 +158,8 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// Hands the calls of one piece to `settled` whose groups begin before the row `until`, from `place` on. Says at
-    /// what place those begin that are left.
+    /// Calls `settled` with the calls of a piece, from `place` on, whose groups begin before the row `until`. Returns
+    /// the place of the first remaining group.
     pub(crate) fn calls_until(
         &self,
         piece: &Piece,
@@ -176,7 +176,7 @@ impl<'a> Groups<'a> {
         done
     }
 
-    /// The same with calls joined that several logs tell of.
+    /// Joins the calls that several logs describe.
     fn joined(self) -> Groups<'a> {
         let links = Links::of(self.table);
         if links.is_empty() {
@@ -195,7 +195,7 @@ impl<'a> Groups<'a> {
         Groups { joined, ..self }
     }
 
-    /// The calls of one group.
+    /// Returns the calls of one group.
     fn unsettled(&self, group: &[u32]) -> Vec<Unsettled> {
         match (self.grouping_of(group[0]), group) {
             (grouping, [row]) => vec![Unsettled::of_row(*row, grouping)],
@@ -236,9 +236,9 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// Hands every call of one piece to `found`: one that nothing can continue any more with all its rows, another
-    /// as it was at that time, with none. The rows of streams, whose calls are still to be found, go to `left`, and so do
-    /// the calls that another log tells of as well, once nothing can continue them.
+    /// Calls `found` with every call of a piece: with all its rows if nothing more can belong to it, otherwise as of
+    /// the watermark and without rows. Adds to `left` the rows of streams, whose calls are inferred later, and the
+    /// calls that another log describes too, once nothing more can belong to them.
     pub(crate) fn settled_calls(
         &self,
         piece: &Piece,
@@ -264,7 +264,7 @@ impl<'a> Groups<'a> {
                 }
                 continue;
             }
-            // Which call of an id an attempt belongs to depends on those that began before: they go in their order.
+            // The assignment of attempts to calls with the same id depends on earlier ones, so calls leave in order.
             let mut over = true;
             for mut part in reuse::split(self.table, group) {
                 over &= watermark.reached(self.table, &part.rows);
@@ -282,7 +282,7 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// How a call of this row alone is grouped.
+    /// Returns the grouping of a call that consists of this row alone.
     fn grouping_of(&self, row: u32) -> Grouping {
         let row = &self.table.rows[row as usize];
         if row.flags.has(Flags::NO_CALL_ID) { infer::alone(row) } else { Grouping::Explicit }

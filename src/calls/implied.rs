@@ -1,11 +1,13 @@
-//! Attempts that counters tell of: those in the log, and those that have no record of their own.
+//! Counts the attempts implied by counters, including those without a record of their own.
 
 use super::Call;
 
 impl Call<'_> {
-    /// Attempts of the call as far as anything in the log counts them: never fewer than there are records.
+    /// Returns the number of attempts of the call according to all counters in the log; never less than the number of
+    /// records.
     ///
-    /// Numbers, the counter of an SDK and resends count the attempts before a record; a gateway counts those behind it.
+    /// Attempt numbers, SDK counters and resend counts count the attempts up to a record; a gateway's count covers
+    /// those made for it.
     #[must_use]
     pub fn attempts_implied(&self) -> u64 {
         let observed = self.len() as u64;
@@ -14,7 +16,7 @@ impl Call<'_> {
         (observed + beneath).max(counted)
     }
 
-    /// Which attempt of its loop the one at `position` is, by the counter that says most.
+    /// Returns the attempt number of the record at `position` in its loop, by the counter with the largest value.
     fn counted_at(&self, position: usize) -> u64 {
         let attempt = self.at(position);
         let resends = self.detail(position).map_or(0, |detail| u64::from(detail.resends));
@@ -22,17 +24,18 @@ impl Call<'_> {
         u64::from(attempt.number).max(retries + 1)
     }
 
-    /// Attempts of a gateway beneath the one at `position`, beyond those that have records.
+    /// Returns the number of a gateway's attempts beneath the one at `position` that have no record.
     pub(crate) fn unseen_beneath(&self, position: usize) -> u64 {
         let again = self.detail(position).map_or(0, |detail| u64::from(detail.gateway_retries));
-        // Few gateways count, and to look for what they logged takes as long as the call is.
+        // Few gateways count their retries, and the search below is linear in the length of the call.
         if again == 0 {
             return 0;
         }
         again.saturating_sub(self.logged_within(position).saturating_sub(1))
     }
 
-    /// Attempts around those of another layer that have records: they reached the provider only by those.
+    /// Returns the number of attempts that contain recorded attempts of another layer, through which alone they reached
+    /// the provider.
     pub(crate) fn attempts_around(&self) -> u64 {
         let layer = self.origin(0).layer;
         if self.len() == 1 || (1..self.len()).all(|position| self.origin(position).layer == layer) {
@@ -41,7 +44,7 @@ impl Call<'_> {
         (0..self.len()).filter(|position| self.logged_within(*position) > 0).count() as u64
     }
 
-    /// Attempts of another layer that were made while the one at `position` waited.
+    /// Returns the number of attempts of another layer made during the one at `position`.
     pub(crate) fn logged_within(&self, position: usize) -> u64 {
         let outer = self.at(position);
         let layer = |p: usize| self.origin(p).layer;

@@ -1,4 +1,4 @@
-//! What continues what, in a log that names no calls: by counters, or by likeness and time.
+//! Decides which attempt continues which in a log without call ids: by counters, or by similarity and time.
 
 use super::bodies::{Bodies, Content};
 use super::series::{Series, last};
@@ -6,17 +6,19 @@ use super::{Grouping, clock_slack_us, patience_us};
 use crate::model::{Attempt, AttemptTable, Flags, Time};
 use smallvec::SmallVec;
 
-/// A client that turns to another model does so within this of the last failure, µs: there is nothing to wait for.
+/// Longest time from the last failure to a fallback to another model, in µs: a fallback needs no wait.
 const LONGEST_FALLBACK_US: i64 = 5_000_000;
-/// A client that goes on with its next item does so at once: what comes later may have been waited for, µs.
+/// Shortest time after a failure that counts as a wait, in µs: a client that continues with its next item does so at
+/// once.
 const SHORTEST_WAIT_US: i64 = 300_000;
 
-/// What is known of an attempt before others are looked at: with a counter, where in its call it stands.
+/// Returns the grouping of an attempt considered alone: by counter if it has one.
 pub(super) fn alone(row: &Attempt) -> Grouping {
     if row.number > 0 || row.sdk_count().is_some() { Grouping::Counter } else { Grouping::Inferred }
 }
 
-/// The series whose body `start` sends again. Of several, the one that its SDK counter continues; else it is a guess.
+/// Returns the series whose last request has the same body as `start`. If several match, chooses the one that the SDK
+/// counter continues; otherwise the choice is a guess.
 pub(super) fn by_body(
     table: &AttemptTable,
     open: &[Series],
@@ -30,7 +32,7 @@ pub(super) fn by_body(
     let fits = |series: &Series| {
         let before = last(table, series);
         let numbered = || start.number == 0 || before.number == 0 || before.number == start.number - 1;
-        // A counter that begins anew beside other requests is more likely one of them.
+        // A counter that restarts while requests are concurrent more likely belongs to a new request.
         let anew = || concurrent && before.sdk_count().is_some() && start.sdk_count().is_some_and(|count| count == 0);
         let in_turn = || start.sent.us_since(before.ended()) >= -clock_slack_us(before, start);
         table.request_hash(before) == hash
@@ -52,7 +54,8 @@ pub(super) fn by_body(
     }
 }
 
-/// Whether the client may have given up `series` and asked another model instead: a like request, within seconds.
+/// Returns whether the client may have abandoned `series` for another model: a first attempt with a different model
+/// within seconds.
 pub(super) fn gives_way(table: &AttemptTable, series: &Series, start: &Attempt) -> bool {
     let first = start.number <= 1 && start.sdk_count().is_none_or(|count| count == 0);
     if !first {
@@ -70,9 +73,9 @@ pub(super) fn gives_way(table: &AttemptTable, series: &Series, start: &Attempt) 
         && !start.flags.has(Flags::TOOL)
 }
 
-/// The series whose counter `start` continues. Of several, the one whose wait was over first: clients that
-/// wait as they should then never look early, whoever of them sent. Which of them it was is a guess, and so is
-/// what comes later than a client waits of itself.
+/// Returns the series whose counter `start` continues. If several match, chooses the one whose wait ended first, so
+/// that clients that respect their waits never appear to be early. That choice is a guess, and so is an attempt later
+/// than a client waits by itself.
 pub(super) fn first_due(table: &AttemptTable, open: &[Series], start: &Attempt) -> Option<(usize, Grouping)> {
     if start.number <= 1 && start.sdk_count().is_none_or(|count| count == 0) {
         return None;
@@ -93,7 +96,7 @@ pub(super) fn first_due(table: &AttemptTable, open: &[Series], start: &Attempt) 
     Some((position, if rivals > 1 || best.1 { Grouping::Inferred } else { Grouping::Counter }))
 }
 
-/// Numbers, or the SDK's own counter, say what follows what.
+/// Returns whether attempt numbers, or the SDK's counters, are consecutive.
 fn continues(before: &Attempt, next: &Attempt) -> bool {
     if next.number > 0 {
         return next.number > 1 && before.number == next.number - 1;
@@ -104,9 +107,9 @@ fn continues(before: &Attempt, next: &Attempt) -> bool {
     }
 }
 
-/// The latest series that failed before a like request was sent, that of `next`. A numbered attempt needs no guess, and
-/// an inner counter above 0 belongs to a series whose start is lost. Where one request follows the other, the program
-/// has gone on from what ended before `moved_on`.
+/// Returns the latest series that failed before the similar request `next` was sent. Counted attempts are excluded:
+/// those are matched by counter, and an inner counter above 0 belongs to a series whose start is missing. If requests
+/// are sequential, series that ended before `moved_on` are excluded, since the program has continued since then.
 pub(super) fn latest(
     table: &AttemptTable,
     open: &[Series],
@@ -115,8 +118,8 @@ pub(super) fn latest(
     bodies: &Bodies,
 ) -> Option<(usize, Grouping)> {
     let start = &table.rows[next as usize];
-    // The number 1 after an attempt without one is that of a first retry: of a loop that counts from zero, or whose
-    // first attempts have no number.
+    // Number 1 after an attempt without a number is a first retry, of a loop that counts from zero or does not number
+    // first attempts.
     let counted = start.number > 1 || start.sdk_count().is_some_and(|count| count > 0);
     if counted {
         return None;
@@ -125,7 +128,7 @@ pub(super) fn latest(
     let fits = |series: &Series| {
         let before = last(table, series);
         let in_turn = before.number == 0 && start.sent >= before.ended();
-        // Where many are under way, a send that one of them has no reason to make is another's.
+        // With concurrent requests, a send that a series has no reason to make belongs to another.
         let another = || match concurrent {
             true => before.terminal() || due(table, before) > start.sent,
             false => before.ended() < moved_on,
@@ -147,8 +150,8 @@ pub(super) fn latest(
     let like = |series: &Series| fits(series) && !is_another(series);
     let same_body = |series: &Series| same_body(table, last(table, series), start);
     let found = open.iter().rposition(|series| like(series) && same_body(series));
-    // Some clients put a time or a nonce into the body: where one request follows the other when it should, that
-    // tells as much.
+    // Some clients put a time or a nonce into the body. With sequential requests, a send at the expected time is
+    // evidence enough.
     let waited = |series: &Series| {
         let fails_on = start.failed() || series.rows.len() > 1;
         waited_as_told(table, last(table, series), start, fails_on)
@@ -157,16 +160,16 @@ pub(super) fn latest(
     found.or_else(changed).map(|position| (position, Grouping::Inferred))
 }
 
-/// Whether the wait that the client announces after `next` is shorter than the one before, as a schedule begins, and
-/// `next` came later than that one and a usual answer explain.
+/// Returns whether `next` starts a new backoff: the wait the client plans after it is shorter than the one before, and
+/// it came later than the planned wait and a usual response explain.
 fn starts_over(table: &AttemptTable, before: &Attempt, next: &Attempt) -> bool {
     let planned = |row| table.detail(row).and_then(|detail| detail.planned_us);
     let (Some(last), Some(this)) = (planned(before), planned(next)) else { return false };
     this < last && next.sent.us_since(before.ended()) > last.saturating_add(LONGEST_FALLBACK_US)
 }
 
-/// Whether an SDK went through its retries once, and what it sent then succeeded at once: without a body that comes again,
-/// that is the next request of the program rather than a loop around the SDK, whose rounds follow one another.
+/// Returns whether an SDK exhausted its retries once and what it sent next succeeded at once. Without a matching body
+/// that is the program's next request, not another round of a loop around the SDK.
 fn is_next_item(table: &AttemptTable, series: &Series, next: &Attempt) -> bool {
     let count = |row: &u32| table.rows[*row as usize].sdk_count();
     let rounds = series.rows.iter().filter(|row| count(row) == Some(0)).count();
@@ -174,8 +177,8 @@ fn is_next_item(table: &AttemptTable, series: &Series, next: &Attempt) -> bool {
     went_through && rounds <= 1 && next.sdk_count() == Some(0) && !next.failed()
 }
 
-/// Whether `next` was sent when a wait was over that the server asked for, or that the client said it would make. Without
-/// either, another body is another request, unless one failure follows the other, as where a loop goes on.
+/// Returns whether `next` was sent after the wait that the server asked for or the client announced. Without either, a
+/// different body is a different request, unless failure follows failure, as in a retry loop.
 fn waited_as_told(table: &AttemptTable, before: &Attempt, next: &Attempt, fails_on: bool) -> bool {
     let Some(detail) = table.detail(before).filter(|_| !before.terminal()) else { return false };
     let goes_on = fails_on || before.flags.has(Flags::DECIDED_RETRY);
@@ -183,20 +186,20 @@ fn waited_as_told(table: &AttemptTable, before: &Attempt, next: &Attempt, fails_
     said.is_some_and(|us| next.sent.us_since(before.ended()) >= SHORTEST_WAIT_US.max(us - us / 50))
 }
 
-/// Whether a like request may be the same one again: after a failure that cannot heal it is another, unless
-/// it fails in the same words.
+/// Returns whether a similar request may be a repeat: after a terminal failure only if it fails with the same class and
+/// message.
 fn heals(table: &AttemptTable, before: &Attempt, next: &Attempt) -> bool {
     let words = |row| table.detail(row).map(|detail| detail.message);
     !before.terminal() || (before.class == next.class && words(before) == words(next))
 }
 
-/// When the wait the server asked for is over; the end of the attempt where it asked for none.
+/// Returns when the wait requested by the server ends; the end of the attempt if none was requested.
 fn due(table: &AttemptTable, row: &Attempt) -> Time {
     row.ended().plus_us(table.detail(row).and_then(|detail| detail.hint_us).unwrap_or(0))
 }
 
-/// Whether the last of `sends`, in order, shows more than one request under way: sent before the one before
-/// ended or, where the log has no durations, fourth within a second although the first three were answered.
+/// Returns whether the last of `sends`, in order, shows concurrent requests: it was sent before the previous one ended
+/// or, without durations, it is the fourth within a second although the first three succeeded.
 pub(super) fn overlaps(table: &AttemptTable, sends: &[u32]) -> bool {
     let row = |index: &u32| &table.rows[*index as usize];
     if let [.., before, next] = sends {
@@ -212,8 +215,8 @@ pub(super) fn overlaps(table: &AttemptTable, sends: &[u32]) -> bool {
     [first, second, third].into_iter().all(answered) && !copied && row(last).sent.us_since(row(first).sent) <= 1_000_000
 }
 
-/// Whether something sent with `row` or later may continue `series`. What has a counter may do so up to `gate_us`
-/// after its end.
+/// Returns whether an attempt sent with `row` or later may continue `series`. A series with a counter may be continued
+/// up to `gate_us` after its end.
 pub(super) fn may_go_on(table: &AttemptTable, series: &Series, row: &Attempt, gate_us: i64, crowded: bool) -> bool {
     let before = last(table, series);
     let gate_us = if alone(before) == Grouping::Counter { gate_us } else { 0 };
@@ -221,7 +224,7 @@ pub(super) fn may_go_on(table: &AttemptTable, series: &Series, row: &Attempt, ga
     !crowded && ((can_continue(before) && in_time) || before.sent == row.sent)
 }
 
-/// Whether `next` was sent later than a client waits of itself, or as a hint or its plan has it.
+/// Returns whether `next` was sent later than any plausible wait: the client's own, a hint, or its plan.
 fn is_late(table: &AttemptTable, before: &Attempt, next: &Attempt) -> bool {
     next.sent.us_since(before.ended()) > patience_us(table, before)
 }
@@ -230,12 +233,12 @@ fn can_continue(before: &Attempt) -> bool {
     before.failed() && !before.flags.has(Flags::DECIDED_FAIL)
 }
 
-/// The same record delivered again.
+/// Returns whether two rows are deliveries of the same record.
 pub(super) fn is_copy(before: &Attempt, row: &Attempt) -> bool {
     before.identified() && before.identity == row.identity && before.sent == row.sent && before.number == row.number
 }
 
-/// A request of the same kind: same model, and the same body where both are known.
+/// Returns whether two requests are similar: same model and provider, and no known difference in body.
 fn alike(table: &AttemptTable, before: &Attempt, row: &Attempt) -> bool {
     of_one_kind(table, before, row) && same_body(table, before, row)
 }
@@ -245,14 +248,14 @@ fn of_one_kind(table: &AttemptTable, before: &Attempt, row: &Attempt) -> bool {
     a.model == b.model && a.provider == b.provider && same_tool(table, before, row)
 }
 
-/// Whether nothing shows that the bodies differ.
+/// Returns whether the bodies are not known to differ.
 fn same_body(table: &AttemptTable, before: &Attempt, row: &Attempt) -> bool {
     let (left, right) = (table.request_hash(before), table.request_hash(row));
     left == 0 || right == 0 || left == right
 }
 
-/// Whether neither is a tool execution, or both are one of the same tool with the same arguments: the next
-/// execution of a tool is the agent's choice, and only a like one may be a retry.
+/// Returns whether neither attempt is a tool execution, or both execute the same tool with the same arguments: the
+/// agent chooses the next execution, and only an identical one may be a retry.
 fn same_tool(table: &AttemptTable, before: &Attempt, row: &Attempt) -> bool {
     let is_tool = |row: &Attempt| row.flags.has(Flags::TOOL);
     let tool = |row| table.detail(row).map(|detail| (detail.tool, detail.request_hash));

@@ -1,4 +1,4 @@
-//! Calls of several logs that hold views of the same attempts are one call.
+//! Joins calls of several logs that have views of the same attempts.
 
 use super::reuse::Part;
 use super::series::{Rows, Series};
@@ -8,10 +8,11 @@ use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// How far outside the attempts of a call another log may show one of it, µs: the clocks of two machines.
+/// How far another log may show an attempt outside the time span of its call, in µs: the clock difference of two
+/// machines.
 const CLOCKS_US: i64 = 2_000_000;
 
-/// Rows of one call that is not settled yet.
+/// Rows of a call that is not settled yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Unsettled {
     pub(crate) rows: Rows,
@@ -35,20 +36,20 @@ impl Unsettled {
         Unsettled { rows: SmallVec::from_slice(&[row]), grouping, fell_back: false, overlapped: false }
     }
 
-    /// Settles it.
+    /// Settles the call.
     pub(crate) fn settle<'a>(&self, table: &'a AttemptTable, horizon: &Horizon) -> Call<'a> {
         let mut call = Call::settle(table, self.rows.clone(), self.grouping, horizon);
         (call.fell_back, call.overlapped) = (self.fell_back, self.overlapped);
         call
     }
 
-    /// Whether one of its attempts is in another log as well.
+    /// Returns whether one of its attempts is in another log too.
     pub(crate) fn is_linked(&self, links: &Links) -> bool {
         self.rows.iter().any(|row| links.has(*row))
     }
 }
 
-/// Rows that tell of one attempt, each with the others.
+/// Links between rows that describe the same attempt, in both directions.
 #[derive(Debug, Default)]
 pub(crate) struct Links(HashMap<u32, SmallVec<[u32; 2]>>);
 
@@ -66,7 +67,7 @@ impl Links {
         self.0.is_empty()
     }
 
-    /// Whether another row tells of the attempt of `row`.
+    /// Returns whether another row describes the attempt of `row`.
     pub(crate) fn has(&self, row: u32) -> bool {
         self.0.contains_key(&row)
     }
@@ -75,8 +76,8 @@ impl Links {
         self.0.get(&row).map_or(&[], |peers| peers.as_slice())
     }
 
-    /// Takes those of `calls` that no other call may be joined with any more: all with which they share attempts are
-    /// there.
+    /// Removes and returns the calls that are complete: all calls they share attempts with, directly or through others,
+    /// are in `calls`.
     pub(crate) fn take_complete(&self, calls: &mut Vec<Unsettled>) -> Vec<Unsettled> {
         let known: BTreeSet<u32> = calls.iter().flat_map(|call| call.rows.iter().copied()).collect();
         let missing =
@@ -101,8 +102,8 @@ impl Links {
     }
 }
 
-/// Joins calls that share attempts: a call around others takes in what they made for it. Of two logs, the one of the
-/// client says which attempts are one call.
+/// Joins calls that share attempts: an outer call absorbs the calls made on its behalf. The client's log determines
+/// which attempts form a call, not the gateway's.
 pub(crate) fn join(table: &AttemptTable, links: &Links, calls: Vec<Unsettled>) -> Vec<Unsettled> {
     let joining = Joining::new(table, links, calls);
     let mut joined: BTreeMap<usize, Unsettled> = BTreeMap::new();
@@ -112,7 +113,7 @@ pub(crate) fn join(table: &AttemptTable, links: &Links, calls: Vec<Unsettled>) -
             let of = &joining.calls[home];
             let one = joined.entry(home).or_insert_with(|| Unsettled { rows: SmallVec::new(), ..of.clone() });
             one.rows.push(*row);
-            // Where the log around names one attempt alone, the log beneath says what belongs to it.
+            // If the outer log has a single attempt, the inner log determines what belongs to the call.
             if of.rows.len() == 1 {
                 one.grouping = one.grouping.min(call.grouping);
             }
@@ -124,9 +125,9 @@ pub(crate) fn join(table: &AttemptTable, links: &Links, calls: Vec<Unsettled>) -
 struct Joining<'t, 'l> {
     table: &'t AttemptTable,
     links: &'l Links,
-    /// That of a client before that of a gateway.
+    /// Sorted by `rank`: calls of clients before those of gateways.
     calls: Vec<Unsettled>,
-    /// The call of each row.
+    /// Index of the call of each row.
     places: HashMap<u32, usize>,
 }
 
@@ -137,8 +138,8 @@ impl<'t, 'l> Joining<'t, 'l> {
         Joining { table, links, places: places.collect(), calls }
     }
 
-    /// The call that the row of the call at `place` belongs to: one before it that shares its attempt, or that shares
-    /// the attempt after it and was under way.
+    /// Returns the index of the call that a row of the call at `place` belongs to: an earlier one that shares its
+    /// attempt, or one that shares a neighbouring attempt and was in flight at that time.
     fn home(&self, row: u32, place: usize) -> usize {
         if let Some(home) = self.around(row, place) {
             return home;
@@ -150,7 +151,7 @@ impl<'t, 'l> Joining<'t, 'l> {
         home.filter(|home| self.was_under_way(*home, row)).unwrap_or(place)
     }
 
-    /// The call before the one at `place` that shares the attempt of `row`.
+    /// Returns the index of the call before the one at `place` that shares the attempt of `row`.
     fn around(&self, row: u32, place: usize) -> Option<usize> {
         let peers = self.links.peers(row).iter().filter_map(|peer| Some((*self.places.get(peer)?, *peer)));
         let (outer, peer) = peers.min().filter(|(outer, _)| *outer < place)?;
@@ -166,8 +167,8 @@ impl<'t, 'l> Joining<'t, 'l> {
     }
 }
 
-/// In which order calls say what belongs together: those of clients, those whose records are one attempt each, those the
-/// log names, and those that took longer come first.
+/// Sort key for the authority of calls: first those of clients, those with one record for each attempt, those with an
+/// id in the log, and those with more rows or longer durations.
 fn rank<'t>(table: &'t AttemptTable, call: &Unsettled) -> impl Ord + use<'t> {
     let rows = || call.rows.iter().map(|row| &table.rows[*row as usize]);
     let first = rows().min_by_key(|row| (row.sent, row.number, row.identity));
@@ -185,7 +186,7 @@ mod tests {
     use crate::ingest::read_str;
     use crate::model::Time;
 
-    /// Lines of the attempts of each call, how it was grouped, and lines that are views.
+    /// Returns, for each call, the lines of its attempts, its grouping, and the lines of its views.
     fn calls(log: &str) -> Vec<(Vec<u32>, Grouping, Vec<u32>)> {
         let table = read_str(log);
         let horizon = Horizon { data_end: Time(0), complete: true, endurance: Default::default() };
@@ -201,7 +202,7 @@ mod tests {
         calls
     }
 
-    /// A record of `layer`, sent so many ms after ten.
+    /// Creates a record of `layer` sent `at` ms after ten o'clock.
     fn record(layer: &str, at: u64, took: u64, rest: &str) -> String {
         let at = 1_767_607_200_000 + at;
         format!("{{\"ts\":{at},\"layer\":\"{layer}\",\"duration_ms\":{took},{rest}}}\n")
@@ -226,7 +227,7 @@ mod tests {
 
     #[test]
     fn a_log_without_call_ids_joins_no_two_calls_of_the_client() {
-        // By likeness the gateway's two requests are one call.
+        // By similarity alone, the gateway's two requests would be one call.
         let log = record("sdk", 0, 300, r#""call_id":"c","status":503,"decision":"fail","request_id":"req_abcdefgh1""#)
             + &record("sdk", 900, 300, r#""call_id":"d","status":200,"request_id":"req_abcdefgh2""#)
             + &record("gateway", 10, 280, r#""status":503,"request_id":"req_abcdefgh1""#)

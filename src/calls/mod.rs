@@ -1,6 +1,6 @@
-//! Attempts become calls: by the ids a log names, else by its counters, else by shape.
+//! Groups attempts into calls: by call id, otherwise by counters, otherwise by similarity.
 //!
-//! The result does not depend on the order of files or lines, nor on how they were cut.
+//! The result does not depend on the order of files or lines, nor on how the input was split.
 
 mod bodies;
 mod call;
@@ -32,22 +32,22 @@ pub(crate) use watermark::Watermark;
 use crate::model::{Attempt, AttemptTable, Flags};
 use serde::Serialize;
 
-/// How the attempts of a call were brought together.
+/// How the attempts of a call were grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Grouping {
-    /// The log names the call.
+    /// By the call id in the log.
     Explicit,
-    /// Attempt numbers continue one another.
+    /// By consecutive attempt numbers.
     Counter,
-    /// The same body followed a failure, and no other failure of that body was open.
+    /// The same body followed a failure, and no other failed request with that body was open.
     Body,
-    /// A failure was followed by a like request within a plausible wait.
+    /// A similar request followed a failure within a plausible wait.
     Inferred,
 }
 
 impl Grouping {
-    /// As written in reports.
+    /// Returns the name used in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -59,10 +59,9 @@ impl Grouping {
     }
 }
 
-/// What the attempts of a call or a stream are ordered by: time, then the counters. Of equal ones, what ends a call
-/// comes after what can be followed, and a success last: clocks that tick in seconds stamp a failure and its retry
-/// alike. Only what is alike in all that bears on a verdict is ordered by its identity, so that the order of lines
-/// changes nothing.
+/// Sort key of the attempts of a call or a stream: time, then the counters. With equal times and counters, attempts
+/// that can be followed come first, then those that end a call, then successes, since a clock with whole seconds gives
+/// a failure and its retry the same time. Identity and position come last, so that the order of lines does not matter.
 pub(crate) fn order_of(table: &AttemptTable, row: u32) -> impl Ord + use<> {
     let row = &table.rows[row as usize];
     let ends = match row.class {
@@ -73,15 +72,15 @@ pub(crate) fn order_of(table: &AttemptTable, row: u32) -> impl Ord + use<> {
     ((row.sent, row.number, row.sdk_retry, ends), content, place)
 }
 
-/// How far clocks and rounding may put the start of an attempt before the end of the one it followed, µs.
+/// How far clock errors and rounding may put the start of an attempt before the end of its predecessor, in µs.
 pub(crate) const CLOCK_SLACK_US: i64 = 50_000;
 
-/// A stream that shows only so much later that its requests overlap, or that its clients repeat bodies, is read in that
-/// light from here on, µs.
+/// How far ahead a stream is read before an attempt is assigned, in µs. If overlapping requests or repeated bodies
+/// appear within this time, they are taken into account.
 pub(crate) const FORESIGHT_US: i64 = 10 * 60 * 1_000_000;
 
-/// How far an attempt may start before another ended and still not be beside it, µs: rounding of clocks; a second
-/// where both times are whole seconds.
+/// Returns how far before the end of `before` an attempt may start and still be sequential, in µs: the rounding of
+/// clocks, or a second if both times are whole seconds.
 pub(crate) fn clock_slack_us(before: &Attempt, next: &Attempt) -> i64 {
     const SECOND_US: i64 = 1_000_000;
     let whole = |attempt: &Attempt| attempt.sent.0 % SECOND_US == 0;
@@ -92,24 +91,24 @@ pub(crate) fn clock_slack_us(before: &Attempt, next: &Attempt) -> i64 {
     }
 }
 
-/// The longest wait a retry loop chooses of itself, in µs: official SDKs stop at 8 s, agents at 40 s, and
-/// 60 s is the common cap of hand-written loops.
+/// Longest wait a retry loop chooses by itself, in µs: official SDKs stop at 8 s, agents at 40 s, and 60 s is the usual
+/// cap of hand-written loops.
 pub const LONGEST_PLAUSIBLE_WAIT_US: i64 = 60_000_000;
 
-/// The longest wait that is likely after the attempt of a row, µs.
+/// Returns the longest plausible wait after the attempt of a row, in µs.
 pub(crate) fn patience_us(table: &AttemptTable, row: &Attempt) -> i64 {
     let detail = table.detail(row);
     plausible_wait_us(detail.and_then(|d| d.hint_us), detail.and_then(|d| d.planned_us))
 }
 
-/// The same by what server and client said of it, µs.
+/// Returns the longest plausible wait given a server's hint and a client's plan, in µs.
 #[must_use]
 pub(crate) fn plausible_wait_us(hint_us: Option<i64>, planned_us: Option<i64>) -> i64 {
     LONGEST_PLAUSIBLE_WAIT_US.max(asked_wait_us(hint_us, planned_us))
 }
 
-/// The longest wait that a server's hint or a client's plan explains, µs; 0 without either. A client adds a tenth
-/// and ten seconds at most.
+/// Returns the longest wait explained by a server's hint or a client's plan, in µs; 0 without either. Allows for a
+/// tenth and ten seconds more.
 pub(crate) fn asked_wait_us(hint_us: Option<i64>, planned_us: Option<i64>) -> i64 {
     let slack = |us: i64| us.saturating_add(us / 10).saturating_add(10_000_000);
     hint_us.map_or(0, slack).max(planned_us.map_or(0, slack))

@@ -1,17 +1,18 @@
-//! How two attempts of one call stand to one another.
+//! Relations between two attempts of one call.
 
 use super::{Call, Grouping};
 use crate::classify::Class;
 use crate::model::{Attempt, AttemptTable, Flags, Symbol};
 use std::ops::Range;
 
-/// Whether more than a like request some time later says that the attempt at `position` was sent again.
+/// Returns whether the attempt at `position` was retried according to more evidence than a similar request some time
+/// later.
 pub(crate) fn shows_retry(call: &Call<'_>, position: usize) -> bool {
     let decided = call.at(position).flags.has(Flags::DECIDED_RETRY);
     let detail = call.detail(position);
     let hash = call.request_hash(position);
     let same_body = hash != 0 && call.request_hash(position + 1) == hash;
-    // Of several open calls a counter may continue another than this one, but it does continue one.
+    // With several open calls, a counter may continue a different one, but it does show a retry.
     let next = call.at(position + 1);
     let counted = next.number > 1 || next.sdk_count().is_some_and(|count| count > 0);
     call.grouping != Grouping::Inferred
@@ -21,14 +22,13 @@ pub(crate) fn shows_retry(call: &Call<'_>, position: usize) -> bool {
         || detail.is_some_and(|detail| detail.planned_us.is_some())
 }
 
-/// Whether two attempts are of the same client, layer, model and account, wherever it runs and whatever address it
-/// sends to.
+/// Returns whether two attempts have the same client, layer, model and account, regardless of host and endpoint.
 pub(crate) fn same_sender(table: &AttemptTable, a: &Attempt, b: &Attempt) -> bool {
     a.origin == b.origin || table.origin(a).sender() == table.origin(b).sender()
 }
 
-/// Whether an attempt may have changed something outside before it failed, and no key makes a repeat of it safe. What
-/// was refused for lack of room before any answer began has done nothing.
+/// Returns whether a repeat of the attempt is unsafe: it may have changed external state before it failed, and has no
+/// idempotency key. An attempt refused by a rate limit or an overload before any response began has changed nothing.
 pub(crate) fn is_unsafe_to_repeat(attempt: &Attempt) -> bool {
     let flags = attempt.flags;
     let refused = matches!(attempt.class, Some(Class::RateLimited | Class::UnexplainedRateLimit | Class::Overloaded));
@@ -37,7 +37,7 @@ pub(crate) fn is_unsafe_to_repeat(attempt: &Attempt) -> bool {
         && (!refused || flags.has(Flags::MID_STREAM) || attempt.status == 0)
 }
 
-/// Whether nothing shows that two attempts went to different providers or accounts.
+/// Returns whether nothing shows that two attempts used different providers or accounts.
 pub(crate) fn same_account(call: &Call<'_>, a: usize, b: usize) -> bool {
     let (a, b) = (call.origin(a), call.origin(b));
     ![(a.provider, b.provider), (a.org, b.org), (a.api_key, b.api_key), (a.workspace, b.workspace)]
@@ -45,7 +45,7 @@ pub(crate) fn same_account(call: &Call<'_>, a: usize, b: usize) -> bool {
         .any(differ)
 }
 
-/// Whether nothing shows that two attempts drew on different rate limits.
+/// Returns whether nothing shows that two attempts drew on different rate limits.
 pub(crate) fn same_scope(call: &Call<'_>, a: usize, b: usize) -> bool {
     same_account(call, a, b) && !differ((call.origin(a).model, call.origin(b).model))
 }
@@ -54,8 +54,8 @@ fn differ((a, b): (Symbol, Symbol)) -> bool {
     a.is_some() && b.is_some() && a != b
 }
 
-/// Stretches of attempts that try for one answer: a call id that stands on several requests in a row begins
-/// a new stretch after each success, and after each decision to give up.
+/// Iterates over the ranges of attempts that try for one answer: if consecutive requests share a call id, a new range
+/// begins after each success and each decision to give up.
 pub(crate) fn streaks<'c>(call: &'c Call<'_>) -> impl Iterator<Item = Range<usize>> + 'c {
     let mut start = 0;
     std::iter::from_fn(move || {

@@ -1,5 +1,5 @@
-//! A call id that stands on several calls: the next step of a turn, another job, another day, another process that
-//! counts its calls alike.
+//! Splits attempts with one call id that belong to several calls: the next step of a turn, another job, another day, or
+//! another process with the same numbering.
 
 use super::{clock_slack_us, order_of, patience_us};
 use crate::model::{Attempt, AttemptTable, Symbol, Time};
@@ -8,29 +8,30 @@ use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-/// A first attempt that comes so long after the last one is no retry of it, µs.
+/// A first attempt this long after the previous attempt is not a retry, in µs.
 pub(super) const ANOTHER_DAY_US: i64 = 10 * 60 * 1_000_000;
-/// Calls of one id that an attempt may belong to: more than there are processes that count alike.
+/// Number of most recent calls of one id that an attempt is matched with: more than there are processes with the same
+/// numbering.
 const MOST: usize = 64;
-/// Attempts of a call among which another record of the same attempt is looked for.
+/// Number of most recent attempts of a call among which another record of the same attempt is searched.
 const WITNESSES: usize = 8;
 
-/// One call of those that share an id.
+/// One of the calls that share an id.
 #[derive(Debug, Default)]
 pub(super) struct Part {
     pub(super) rows: SmallVec<[u32; 8]>,
-    /// An attempt of it may as well be one of another call of the same id.
+    /// Whether one of its attempts could as well belong to another call of the same id.
     pub(super) guessed: bool,
-    /// Another call of the same id began before it was over.
+    /// Whether another call of the same id began before this one ended.
     pub(super) overlapped: bool,
-    /// One of its attempts has the number 1. Such a number begins a call only where there was one already: else the
-    /// clocks disagree with the numbers.
+    /// Whether one of its attempts has the number 1. A further number 1 begins a new call only then; otherwise the
+    /// clocks contradict the numbers.
     numbered: bool,
-    /// Behind this, a first attempt is too late to be one of this call.
+    /// Time after which a first attempt is too late to belong to this call.
     over: Option<Time>,
 }
 
-/// How well an attempt fits a call.
+/// How well an attempt fits a call; criteria in order of weight.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
     same_attempt: bool,
@@ -39,15 +40,14 @@ struct Rank {
     continues: bool,
 }
 
-/// Splits the rows that share a call id where one call ends and another begins: at a first attempt, or one without
-/// a number, that follows a success or comes long after anyone would still have waited, and at a first attempt that
-/// is sent while another is under way or by another client.
+/// Splits rows that share a call id into calls. A new call begins at a first or unnumbered attempt that follows a
+/// success or is too late to be a retry, and at a first attempt sent by another client or while another is in flight.
 pub(super) fn split(table: &AttemptTable, rows: &[u32]) -> Vec<Part> {
-    // Where there are few, looking through all of them costs less.
+    // With few rows, checking all calls is cheaper than the set of identities.
     split_rows(table, rows, rows.len() > MOST)
 }
 
-/// `passes_over`: calls that are over for a first attempt are not looked at.
+/// `passes_over`: whether to skip calls that are over when a first attempt is matched.
 fn split_rows(table: &AttemptTable, rows: &[u32], passes_over: bool) -> Vec<Part> {
     let mut order: SmallVec<[u32; 8]> = SmallVec::from_slice(rows);
     order.sort_unstable_by_key(|index| order_of(table, *index));
@@ -70,7 +70,7 @@ fn split_rows(table: &AttemptTable, rows: &[u32], passes_over: bool) -> Vec<Part
     calls
 }
 
-/// Notes which calls were under way when the next one of their id began: they are in the order in which they began.
+/// Marks calls that were in flight when the next one of their id began; `calls` are in order of their start.
 fn note_overlaps(table: &AttemptTable, calls: &mut [Part]) {
     let mut next_begins = Time(i64::MAX);
     for call in calls.iter_mut().rev() {
@@ -82,18 +82,18 @@ fn note_overlaps(table: &AttemptTable, calls: &mut [Part]) {
     }
 }
 
-/// How long after an attempt the next first one may belong to the same call, µs.
+/// Returns how long after an attempt a first attempt may still belong to the same call, in µs.
 fn latest_us(table: &AttemptTable, row: &Attempt) -> i64 {
     patience_us(table, row).max(ANOTHER_DAY_US)
 }
 
-/// Whether an attempt has neither a number nor a counter that says that others came before it.
+/// Returns whether neither number nor counter shows that other attempts came before.
 fn is_first(row: &Attempt) -> bool {
     row.number <= 1 && row.sdk_count().is_none_or(|count| count == 0)
 }
 
-/// Which of `calls` the attempt belongs to, and whether that is a guess; a new one where it fits none. `is_new`: none of
-/// them has a record of the same attempt.
+/// Returns the index in `calls` of the call the attempt belongs to, or their number for a new call, and whether that is
+/// a guess. `is_new`: no call has a record of the same attempt.
 fn place_of(table: &AttemptTable, calls: &[Part], next: &Attempt, is_new: bool) -> (usize, bool) {
     let oldest = calls.len().saturating_sub(MOST);
     let mut best: Option<(Rank, Reverse<i64>, usize)> = None;
@@ -104,7 +104,7 @@ fn place_of(table: &AttemptTable, calls: &[Part], next: &Attempt, is_new: bool) 
             continue;
         }
         let Some(rank) = call.fit(table, next) else { continue };
-        // Of several that wait, the one whose wait is over first; attempts without a number go on with the latest.
+        // Prefer the call whose wait ends first; unnumbered attempts continue the latest call.
         let due = call.last(table).map_or(0, |last| due_us(table, last));
         let fit = (rank, Reverse(if next.number > 1 { due } else { -(place as i64) }), place);
         rivals = match best {
@@ -127,12 +127,12 @@ impl Part {
         self.rows.last().map(|index| &table.rows[*index as usize])
     }
 
-    /// Whether a first attempt that is no copy comes too late, as [`Part::is_another`] has it.
+    /// Returns whether a first attempt that is not a copy is too late, according to [`Part::is_another`].
     fn is_over(&self, next: &Attempt) -> bool {
         (next.number != 1 || self.numbered) && self.over.is_some_and(|over| next.sent > over)
     }
 
-    /// How well `next` fits, where it may be a further attempt.
+    /// Returns how well `next` fits, or `None` if it begins another call.
     fn fit(&self, table: &AttemptTable, next: &Attempt) -> Option<Rank> {
         let last = self.last(table)?;
         let witnesses = self.rows.iter().rev().take(WITNESSES);
@@ -149,7 +149,7 @@ impl Part {
         })
     }
 
-    /// Whether a first attempt, or one without a number, begins another call.
+    /// Returns whether a first or unnumbered attempt begins another call.
     fn is_another(&self, table: &AttemptTable, last: &Attempt, next: &Attempt) -> bool {
         let begins = next.number == 1;
         if begins && !self.numbered {
@@ -162,8 +162,8 @@ impl Part {
         !last.failed() && in_turn && !same_request(table, last, next)
     }
 
-    /// Whether a first attempt is one of another process: sent by another client, or while the first attempt of this
-    /// call is under way.
+    /// Returns whether a first attempt belongs to another process: sent by another client, or while the last attempt of
+    /// this call was in flight.
     fn is_beside(&self, table: &AttemptTable, next: &Attempt) -> bool {
         let Some(last) = self.last(table).filter(|_| self.numbered && next.number == 1) else { return false };
         let (a, b) = (table.origin(last), table.origin(next));
@@ -171,13 +171,13 @@ impl Part {
             return true;
         }
         let overlap = next.sent.us_since(last.ended()) < -clock_slack_us(last, next);
-        // What one layer sends while another waits for it is the same call.
+        // What one layer sends while another waits for it belongs to the same call.
         let within = a.layer != b.layer && (next.ended() <= last.ended() || next.sent == last.sent);
         overlap && !within && !same_request(table, last, next)
     }
 }
 
-/// Whether nothing shows that two attempts come from different processes.
+/// Returns whether nothing shows that two attempts come from different processes.
 fn same_client(table: &AttemptTable, a: &Attempt, b: &Attempt) -> bool {
     let (a, b) = (table.origin(a), table.origin(b));
     let differ = |a: Symbol, b: Symbol| a.is_some() && b.is_some() && a != b;
@@ -185,7 +185,7 @@ fn same_client(table: &AttemptTable, a: &Attempt, b: &Attempt) -> bool {
     !pairs.into_iter().any(|(a, b)| differ(a, b))
 }
 
-/// Whether the log shows that two attempts sent the same body, or one under the same idempotency key.
+/// Returns whether the log shows that two attempts sent the same body or the same idempotency key.
 fn same_request(table: &AttemptTable, a: &Attempt, b: &Attempt) -> bool {
     let key = |row| table.detail(row).map_or(0, |detail| detail.idempotency);
     let hash = table.request_hash(a);
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(sizes(log), [1, 2]);
     }
 
-    /// Attempts of one id over weeks, some of them written twice, some with a number or a counter.
+    /// Creates attempts of one id over weeks, some of them written twice, some with a number or a counter.
     fn worn(count: u32) -> String {
         let line = |nth: u32| {
             let mixed = nth.wrapping_mul(2_654_435_761) >> 7;

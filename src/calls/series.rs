@@ -1,23 +1,23 @@
-//! Attempts in a row that may be one call.
+//! Consecutive attempts that may form one call.
 
 use super::Grouping;
 use crate::model::{Attempt, AttemptTable};
 use smallvec::SmallVec;
 
-/// Rows of one call or series.
+/// Row numbers of a call or series.
 pub(crate) type Rows = SmallVec<[u32; 8]>;
 
-/// Attempts in a row, and what brought them together.
+/// Consecutive attempts, and how they were grouped.
 #[derive(Clone, Debug)]
 pub(crate) struct Series {
     pub(crate) rows: Rows,
     pub(crate) grouping: Grouping,
-    /// The stream asked another model within seconds of its last failure.
+    /// Whether the stream asked another model within seconds of the last failure.
     pub(crate) fell_back: bool,
 }
 
 impl Series {
-    /// How sure it is that its attempts belong together: of one alone, quite.
+    /// Returns how certain it is that the attempts belong together; a single attempt is certain.
     pub(super) fn certainty(&self) -> Grouping {
         if self.rows.len() == 1 { Grouping::Explicit } else { self.grouping }
     }

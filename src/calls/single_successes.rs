@@ -1,24 +1,24 @@
-//! Calls of one attempt, which succeeded at once. Most calls of a healthy log are of that kind, and nothing
-//! but their counts is of interest: they are told from all others before any row is grouped.
+//! Finds calls that consist of one successful attempt. Most calls of a healthy log do, and they only need to be
+//! counted, so they are separated before rows are grouped.
 
 use crate::model::AttemptTable;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Rows of a word of bits.
+/// Bits in a word.
 const WORD: usize = 64;
-/// Bits a row, in which keys are looked for: of rows that are alone, one in so many is taken for another.
+/// Bits for each row in the set of keys. About one in this many single rows is mistaken for a shared key.
 const ROOM: usize = 16;
 
-/// Which rows of a table are plain calls, one bit each.
+/// Set of the rows that are single successes, one bit for each row.
 #[derive(Debug)]
 pub(crate) struct SingleSuccesses {
     bits: Vec<u64>,
 }
 
 impl SingleSuccesses {
-    /// Finds them. A few are left out, as if another row shared their key.
+    /// Finds the single successes. Misses a few whose keys collide with another row's.
     pub(crate) fn of(table: &AttemptTable) -> SingleSuccesses {
         let shared = Shared::of(table);
         let word = |rows: &[crate::model::Attempt]| {
@@ -26,26 +26,26 @@ impl SingleSuccesses {
             bits.fold(0, |word, (_, bit)| word | 1 << bit)
         };
         let mut bits: Vec<u64> = table.rows.par_chunks(WORD).with_min_len(256).map(word).collect();
-        // What another log tells of as well is a call with others.
+        // Rows that another log describes too are joined with others.
         for row in table.views.links().flat_map(|(view, of)| [view as usize, of as usize]) {
             bits[row / WORD] &= !(1 << (row % WORD));
         }
         SingleSuccesses { bits }
     }
 
-    /// Whether a row is one.
+    /// Returns whether a row is a single success.
     pub(crate) fn has(&self, row: u32) -> bool {
         let row = row as usize;
         self.bits.get(row / WORD).is_some_and(|word| word >> (row % WORD) & 1 != 0)
     }
 
-    /// Those among some rows, in order.
+    /// Iterates over the single successes within a range of rows.
     pub(crate) fn among(&self, rows: Range<usize>) -> impl Iterator<Item = u32> + '_ {
         (rows.start as u32..rows.end as u32).filter(|row| self.has(*row))
     }
 }
 
-/// Keys that stand on several rows, by their hash: what was met, and what was met again.
+/// Set of keys that occur on several rows, as one bit for each hash: keys seen, and keys seen again.
 struct Shared {
     met: Vec<AtomicU64>,
     again: Vec<AtomicU64>,
@@ -73,7 +73,7 @@ impl Shared {
         self.again[word].load(Relaxed) & bit != 0
     }
 
-    /// Keys are hashes: their upper half, as a share of the room there is.
+    /// Scales the upper half of a key, which is a hash, to a bit position.
     fn place(&self, key: u64) -> (usize, u64) {
         let bit = ((key >> 32) as usize * self.met.len() * WORD) >> 32;
         (bit / WORD, 1 << (bit % WORD))

@@ -1,9 +1,7 @@
-//! Calls of a stream of records that name none, found in the order of time, in two steps: attempts whose
-//! counters continue one another form a series; a series that failed and was followed by a like one within a
-//! plausible wait is one call with it.
+//! Infers the calls of a stream of records without call ids. First, attempts with consecutive counters form series;
+//! then a series that failed is joined with a similar one that follows within a plausible wait.
 //!
-//! What is found does not depend on how the stream is cut: calls are handed out as soon as nothing can
-//! continue them.
+//! The result does not depend on how the stream is split: calls are returned as soon as nothing can continue them.
 
 use super::bodies::Bodies;
 use super::infer::{alone, by_body, first_due, gives_way, is_copy, latest, may_go_on, overlaps};
@@ -13,35 +11,35 @@ use crate::model::{Attempt, AttemptTable, Time};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 
-/// How many unfinished series of one stream are kept in mind: more than any client has in flight at once.
+/// Maximum number of unfinished series of one stream that are tracked: more than any client has in flight at once.
 const MOST_OPEN: usize = 4096;
-/// How long a client may stand before a gate that other calls' rate limits keep shut, µs: a wait of more than
-/// five minutes should end the call, as rule RL308 has it.
+/// Longest time a client may be blocked by rate limits that other calls met, in µs: a wait of more than five minutes
+/// should end the call, according to rule RL308.
 const LONGEST_AT_A_GATE_US: i64 = 300_000_000;
-/// Beside so many unfinished series nobody can say which of them was at a gate.
+/// Maximum number of unfinished series with which that time is allowed; with more, blocked ones cannot be identified.
 const MOST_AT_A_GATE: usize = 256;
-/// The records of one run, or of one file where no run is named.
+/// The records of one run, or of one file if no run is named.
 #[derive(Debug)]
 pub(crate) struct Stream {
-    /// The rows looked at last, up to four.
+    /// The most recent rows, up to four.
     recent: SmallVec<[u32; 4]>,
-    /// When two requests were first under way at once.
+    /// Time at which requests were first seen to overlap.
     overlap: Option<Time>,
-    /// Whether its clients send requests again as they were.
+    /// What the stream shows about repeated request bodies.
     bodies: Bodies,
-    /// Rows that are not joined to others yet, in order.
+    /// Rows not yet assigned, in order.
     ahead: VecDeque<u32>,
-    /// By counters.
+    /// Series joined by counters.
     counted: Joint,
-    /// Series that are complete, and wait for those that began before them.
+    /// Complete series that wait for earlier ones to complete.
     waiting: Vec<Series>,
-    /// By likeness.
+    /// Series joined by similarity.
     joined: Joint,
-    /// When the latest series ended of those that were joined or found to be apart.
+    /// Latest end of the series processed by `join`.
     ended: Time,
 }
 
-/// Splits the rows of a whole stream into calls.
+/// Splits all rows of a stream into calls.
 pub(super) fn split(table: &AttemptTable, rows: &[u32]) -> Vec<Series> {
     let mut rows = rows.to_vec();
     rows.sort_unstable_by_key(|row| order_of(table, *row));
@@ -67,7 +65,7 @@ impl Default for Stream {
 }
 
 impl Stream {
-    /// Takes in further rows, in order.
+    /// Adds further rows, in order.
     pub(crate) fn push(&mut self, table: &AttemptTable, rows: &[u32]) {
         for row in rows {
             if self.recent.len() == 4 {
@@ -82,7 +80,7 @@ impl Stream {
         }
     }
 
-    /// Hands out the calls that nothing sent at `now` or later can continue; all of them at the end of time.
+    /// Appends to `calls` those that nothing sent at `now` or later can continue; all of them if `now` is the maximum.
     pub(crate) fn advance(&mut self, table: &AttemptTable, now: Time, calls: &mut Vec<Series>) {
         let over = now == Time(i64::MAX);
         let until = if over { now } else { now.plus_us(-FORESIGHT_US) };
@@ -107,7 +105,7 @@ impl Stream {
         }
     }
 
-    /// Joins the complete series that began before every series that is not.
+    /// Joins the complete series that began before every incomplete one.
     fn join(&mut self, table: &AttemptTable, calls: &mut Vec<Series>) {
         let begun = |series: &Series| order_of(table, series.rows[0]);
         let barrier = self.counted.open.iter().map(begun).min();
@@ -127,44 +125,45 @@ impl Stream {
         }
     }
 
-    /// Whether several requests are under way about the time `sent`.
+    /// Returns whether requests overlap around the time `sent`.
     fn is_concurrent(&self, sent: Time) -> bool {
         self.overlap.is_some_and(|overlap| overlap <= sent.plus_us(FORESIGHT_US))
     }
 
-    /// When the first was sent of those it was given and has not handed out.
+    /// Returns the earliest send time of the rows that are not yet returned in calls.
     pub(crate) fn begun(&self, table: &AttemptTable) -> Option<Time> {
         let series = self.counted.open.iter().chain(&self.waiting).chain(&self.joined.open);
         let rows = series.flat_map(|series| &series.rows).chain(&self.ahead);
         rows.map(|row| table.rows[*row as usize].sent).min()
     }
 
-    /// Every row number it keeps, to be renewed when rows leave the table.
+    /// Visits every stored row number, to be updated when rows leave the table.
     pub(crate) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
         self.recent.iter_mut().chain(&mut self.ahead).for_each(&mut *visit);
         let series = self.counted.open.iter_mut().chain(&mut self.waiting).chain(&mut self.joined.open);
         series.flat_map(|series| &mut series.rows).for_each(visit);
     }
 
-    /// Whether everything it was given is handed out, and nothing of it bears on what may follow.
+    /// Returns whether all rows are returned and no state affects later rows.
     pub(crate) fn is_over(&self) -> bool {
         let held = [&self.waiting, &self.counted.open, &self.joined.open].into_iter().any(|list| !list.is_empty());
         self.ahead.is_empty() && !held && self.overlap.is_none() && self.bodies.is_empty()
     }
 }
 
-/// Series that something may still continue.
+/// Series that may still be continued.
 #[derive(Debug, Default)]
 struct Joint {
     open: Vec<Series>,
-    /// For which moment and which patience at a gate it was last asked which of them may.
+    /// Time and `gate_us` of the last check for series that can no longer be continued.
     swept: Option<(Time, i64)>,
-    /// How long a counter may stand still and still go on, where that is longer than a client waits of itself, µs.
+    /// How long a series with a counter may pause, in µs, if that is longer than a client waits by itself.
     gate_us: i64,
 }
 
 impl Joint {
-    /// Appends `next` to the open series that `pick` chooses, or opens it. Those it comes too late for are closed.
+    /// Appends `next` to the open series chosen by `pick`, or opens it. Closes the series that it is too late to
+    /// continue.
     fn take(
         &mut self,
         table: &AttemptTable,
@@ -175,7 +174,7 @@ impl Joint {
         let start = first(table, &next);
         let crowded = self.open.len() >= MOST_OPEN;
         let gate_us = if self.open.len() > MOST_AT_A_GATE { 0 } else { self.gate_us };
-        // Of a thousand records of one moment, the first settles that for all.
+        // One check is enough for all records with the same time.
         if crowded || self.swept != Some((start.sent, gate_us)) {
             closed.extend(self.open.extract_if(.., |series| !may_go_on(table, series, start, gate_us, crowded)));
             self.swept = Some((start.sent, gate_us));
@@ -200,7 +199,7 @@ mod tests {
     use super::*;
     use crate::calls::series::Rows;
 
-    /// The lines of the attempts of each call, calls in the order of their first line.
+    /// Returns the lines of the attempts of each call, sorted by first line, and its grouping.
     fn calls(log: &str) -> Vec<(Vec<u32>, Grouping)> {
         let table = crate::ingest::read_str(log);
         let rows: Vec<u32> = (0..table.rows.len() as u32).collect();

@@ -1,25 +1,25 @@
-//! When a call can be let go while its log is still being read.
+//! Decides when a call can be released while its log is still being read.
 
 use super::reuse::ANOTHER_DAY_US;
 use super::{Horizon, patience_us};
 use crate::model::{AttemptTable, Flags, Time};
 
-/// A call that failed, and was not given up in so many words, may be tried again the next day, µs.
+/// How long a failed call that was not explicitly given up may be retried, in µs, such as on the next day.
 const NEXT_DAYS_US: i64 = 48 * 3600 * 1_000_000;
 
 /// How far a log has been read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Watermark {
-    /// Nothing sent before this is still to come.
+    /// No attempt sent before this time is still to come.
     pub(crate) until: Time,
-    /// Memory is short: failed calls, too, are let go once nobody is likely to wait any longer.
+    /// Whether memory is short: then failed calls too are released once a retry is unlikely.
     pub(crate) pressed: bool,
-    /// What calls are settled by.
+    /// Horizon with which calls are settled.
     pub(crate) horizon: Horizon,
 }
 
 impl Watermark {
-    /// Whether nothing that is still to come can belong to the call of `rows`, in order.
+    /// Returns whether no attempt still to come can belong to the call of `rows`, in order.
     pub(super) fn reached(&self, table: &AttemptTable, rows: &[u32]) -> bool {
         let row = |index: &u32| &table.rows[*index as usize];
         let Some(last) = rows.last().map(row) else { return true };

@@ -1,51 +1,51 @@
-//! How many sends the calls of some minutes became, and whether their retries backed off.
+//! Amplification: sends per call within a time window, and growth of waits.
 
 use super::flow::{Flow, Flows};
 use super::row_ref::{RowRef, earlier};
 use crate::calls::{Call, Grouping};
 use crate::model::Time;
 
-/// The calls that started within some minutes, and their sends.
+/// Calls that started within a time window, and their sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Amplified {
-    /// When the first of them started, or shortly before.
+    /// Start of the time bucket in which the first of them started.
     pub from: Time,
-    /// When the last of them had started: the end of the minutes.
+    /// End of the time bucket in which the last of them started.
     pub until: Time,
-    /// How long the minutes are that were looked at, µs.
+    /// Length of the window, in µs.
     pub window_us: i64,
-    /// Calls that started in them.
+    /// Calls that started in the window.
     pub calls: u64,
-    /// All sends of those calls.
+    /// All sends of these calls.
     pub sends: u64,
-    /// Of those, the sends of calls that two loops retried.
+    /// Sends of those of them that two loops retried.
     pub layered: u64,
-    /// The earliest send.
+    /// Earliest send.
     pub first: Option<RowRef>,
 }
 
 impl Amplified {
-    /// The length of the minutes in seconds.
+    /// Returns the length of the window, in seconds.
     #[must_use]
     pub fn window_s(&self) -> f64 {
         self.window_us as f64 / 1e6
     }
 
-    /// Sends a call.
+    /// Returns the sends per call.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         self.sends as f64 / self.calls as f64
     }
 
-    /// Retries for each first attempt.
+    /// Returns the retries per first attempt.
     #[must_use]
     pub fn retry_ratio(&self) -> f64 {
         (self.sends - self.calls) as f64 / self.calls as f64
     }
 }
 
-/// Of all stretches of `span_us` with at least `least_calls` starts, the one whose calls became most sends each.
-/// In long logs, the stretch is as long as one bucket where that is longer.
+/// Returns the window of `span_us` µs with the most sends per call, among those with at least `least_calls` starts. If
+/// the buckets of a long log are wider, the window is one bucket long.
 #[must_use]
 pub fn most_amplified(flows: &Flows, span_us: i64, least_calls: u64) -> Option<Amplified> {
     let (width, flow) = flows.by_time();
@@ -85,8 +85,8 @@ pub fn most_amplified(flows: &Flows, span_us: i64, least_calls: u64) -> Option<A
     worst
 }
 
-/// How many stretches of `span_us`, none of which overlap, have at least `least_calls` starts and more than `ratio`
-/// retries for each.
+/// Counts the non-overlapping windows of `span_us` µs with at least `least_calls` starts and more than `ratio` retries
+/// per start.
 #[must_use]
 pub fn spans_over(flows: &Flows, span_us: i64, least_calls: u64, ratio: f64) -> u64 {
     let (_, flow) = flows.by_time();
@@ -114,31 +114,31 @@ pub fn spans_over(flows: &Flows, span_us: i64, least_calls: u64, ratio: f64) -> 
     over
 }
 
-/// How the waits a client chose itself grow, from the first of a call to its last.
+/// Growth of the waits chosen by the client, from the first of a call to its last.
 ///
-/// Each call is compared with itself, so that clients with policies of their own may share a summary.
+/// Each call is compared with itself, so that clients with different policies can share a summary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spacing {
-    /// Calls with two such waits or more.
+    /// Calls with at least two such waits.
     pub calls: u64,
-    /// Their first waits together, µs.
+    /// Sum of their first waits, in µs.
     pub first_us: u64,
-    /// Their last waits together, µs.
+    /// Sum of their last waits, in µs.
     pub last_us: u64,
-    /// Sum of ln(last / first), in thousandths, and of its square.
+    /// Sum of ln(last / first), in thousandths, and sum of its squares.
     growth: (i64, u64),
-    /// The earliest last retry of them.
+    /// Earliest of their last retries.
     pub example: Option<RowRef>,
 }
 
-/// A longer wait counts as one of a minute: one night's sleep says nothing about the others.
+/// Longer waits count as a minute, in µs: a single very long wait says nothing about the others.
 const LONGEST_US: i64 = 60_000_000;
-/// And a shorter one as a millisecond: beneath that, clocks decide.
+/// Shorter waits count as a millisecond, in µs: below that, clock resolution dominates.
 const SHORTEST_US: i64 = 1_000;
 
 impl Spacing {
-    /// Takes in the waits of one call. Those that a server dictated, or that are not known from the end of one
-    /// attempt to the start of the next, say nothing about the client.
+    /// Adds the waits of one call. Skips waits requested by a server and those not measured from the end of one attempt
+    /// to the start of the next, since they say nothing about the client.
     pub(super) fn absorb(&mut self, call: &Call<'_>) {
         if call.len() < 3 || call.grouping == Grouping::Inferred {
             return;
@@ -159,7 +159,7 @@ impl Spacing {
         self.example = earlier(self.example, Some(RowRef::of(call.table(), call.rows()[last])));
     }
 
-    /// Takes in those of other calls.
+    /// Adds the waits of other calls.
     pub(crate) fn merge(&mut self, other: Spacing) {
         self.calls += other.calls;
         self.first_us += other.first_us;
@@ -169,15 +169,15 @@ impl Spacing {
         self.example = earlier(self.example, other.example);
     }
 
-    /// Mean first and last wait of those calls, in seconds.
+    /// Returns the mean first and the mean last wait of the calls, in seconds.
     #[must_use]
     pub fn means_s(&self) -> Option<(f64, f64)> {
         let mean = |us: u64| us as f64 / self.calls as f64 / 1e6;
         (self.calls > 0).then(|| (mean(self.first_us), mean(self.last_us)))
     }
 
-    /// By what factor the waits of a call grow at most, from its first to its last: the geometric mean over the
-    /// calls, and three standard errors on top of it. `None` under `least` calls.
+    /// Returns an upper bound of the factor by which the waits of a call grow from first to last: the geometric mean
+    /// over the calls plus three standard errors. Returns `None` with fewer than `least` calls.
     #[must_use]
     pub fn growth_at_most(&self, least: u64) -> Option<f64> {
         if self.calls < least.max(2) {

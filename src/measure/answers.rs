@@ -1,4 +1,4 @@
-//! How answers end: which clients log a stop reason, and which of their answers have none.
+//! How answers end: which clients log a stop reason, and which of their answers lack one.
 
 use super::row_ref::RowRef;
 use crate::calls::Call;
@@ -6,43 +6,43 @@ use crate::model::{AnswerEnd, Attempt, AttemptTable, Flags, Origin, Symbol};
 use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 
-/// Answers without a stop reason that are known one by one: the earliest of each client.
+/// Maximum number of answers without a stop reason that are kept for each client: the earliest.
 pub const EARLIEST: usize = 64;
 
-/// Who asked whom: answers are compared with those that the same client logged of the same model.
+/// Client and model; answers are compared with others that the same client logged for the same model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Asker {
     provider: Symbol,
     model: Symbol,
     layer: Symbol,
     client: Symbol,
-    /// The request asked for a stream.
+    /// Whether the request asked for a stream.
     pub stream: bool,
 }
 
-/// Answers whose calls ended with them, by what is known of their end.
+/// Final answers of calls, counted by what is known of their end.
 #[derive(Clone, Debug, Default)]
 pub struct Answers {
-    /// With a stop reason, or known to be complete.
+    /// Answers with a stop reason, or known to be complete.
     pub complete: u64,
-    /// Known to have broken off.
+    /// Answers known to be truncated.
     pub truncated: u64,
-    /// With an empty stop reason.
+    /// Answers with an empty stop reason.
     pub empty: Endless,
-    /// Without a field for it.
+    /// Answers without a field for the stop reason.
     pub absent: Endless,
 }
 
-/// Answers that show no end.
+/// Answers without a known end.
 #[derive(Clone, Debug, Default)]
 pub struct Endless {
-    /// How many.
+    /// Number of answers.
     pub count: u64,
     /// The earliest of them, in order.
     pub earliest: Vec<RowRef>,
 }
 
-/// By client.
+/// Answers by client and model.
 pub type AnswersBy = IndexMap<Asker, Answers, RandomState>;
 
 impl Asker {
@@ -53,24 +53,24 @@ impl Asker {
 }
 
 impl Asker {
-    /// Provider, model, layer and client as logged, empty where the log does not say.
+    /// Returns provider, model, layer and client as logged, empty if not logged.
     #[must_use]
     pub fn names<'t>(&self, table: &'t AttemptTable) -> [&'t str; 4] {
         [self.provider, self.model, self.layer, self.client].map(|symbol| table.names.text(symbol))
     }
 }
 
-/// Whether an answer counts: one that neither is a stream nor says how it ended is compared with nothing.
+/// Returns whether an answer is counted: it must be a stream or state how it ended, and not come from a tool.
 #[inline]
 pub(super) fn counts(attempt: &Attempt) -> bool {
     let says = attempt.flags.end() != AnswerEnd::NotLogged || attempt.flags.has(Flags::STREAM);
     says && !attempt.flags.has(Flags::TOOL)
 }
 
-/// Takes in the answer a call ended with.
+/// Adds the final answer of a call.
 pub(super) fn absorb(all: &mut AnswersBy, call: &Call<'_>) {
     let (position, last) = (call.len() - 1, call.last());
-    // A call that was asked again had its answer judged by its caller.
+    // If the answer was asked for again, the caller had already rejected it.
     let asked_again = last.flags.has(Flags::DECIDED_RETRY) || last.flags.has(Flags::LOGGED_ERROR);
     let answered = !last.failed() || last.flags.end() == AnswerEnd::Truncated;
     if answered && !asked_again && counts(last) {
@@ -99,7 +99,7 @@ impl Answers {
         }
     }
 
-    /// All of them.
+    /// Returns the number of answers.
     #[must_use]
     pub fn all(&self) -> u64 {
         self.complete + self.truncated + self.empty.count + self.absent.count

@@ -1,4 +1,4 @@
-//! Calls that start together.
+//! Calls that start at the same time.
 
 use super::row_ref::earlier_row;
 use super::time_buckets::{Moment, TimeBuckets};
@@ -8,41 +8,41 @@ use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
 use std::ops::Range;
 
-/// Stretches of 2^16 µs, some 66 ms.
+/// Binary logarithm of the bucket width in µs: 2^16 µs are some 66 ms.
 const SHIFT: u32 = 16;
-/// Their length, µs.
+/// Width of a bucket, in µs.
 pub(super) const LENGTH_US: i64 = 1 << SHIFT;
 
-/// The stretch that holds a moment.
+/// Returns the bucket that contains a time.
 pub(super) fn stretch(at: Time) -> i64 {
     at.0 >> SHIFT
 }
 
-/// When a stretch begins.
+/// Returns the start of a bucket.
 pub(super) fn begin_of(stretch: i64) -> Time {
     Time(stretch << SHIFT)
 }
 
-/// Seconds in so many stretches.
+/// Converts a number of buckets to seconds.
 pub(super) fn seconds(stretches: i64) -> f64 {
     (stretches << SHIFT) as f64 / 1e6
 }
 
-/// Calls that started in one stretch.
+/// Calls that started in one bucket.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Burst {
-    /// Calls.
+    /// Number of calls.
     pub(super) starts: u32,
-    /// Those whose first attempt met a rate limit or an overload.
+    /// Calls whose first attempt was refused by a rate limit or for lack of capacity.
     pub(super) met: u32,
-    /// The earliest of them.
+    /// Row of the earliest refused first attempt.
     pub(super) example: Option<u32>,
-    /// [`Burst::LIMITED`], and one bit for the run of each call.
+    /// [`Burst::LIMITED`], and one bit for a hash of the run of each call.
     marks: u32,
 }
 
 impl Burst {
-    /// One of those met a rate limit.
+    /// Bit that is set if a rate limit refused at least one of them.
     const LIMITED: u32 = 1 << 31;
 
     pub(super) fn add(&mut self, other: &Burst) {
@@ -51,12 +51,12 @@ impl Burst {
         self.marks |= other.marks;
     }
 
-    /// At least one met a rate limit.
+    /// Returns whether a rate limit refused at least one call.
     pub(super) fn limited(&self) -> bool {
         self.marks & Burst::LIMITED != 0
     }
 
-    /// About how many runs the calls belong to, from how many of 31 bits are set.
+    /// Estimates the number of runs the calls belong to, from how many of the 31 bits are set.
     pub(super) fn runs(&self) -> f64 {
         let free = 31 - (self.marks & !Burst::LIMITED).count_ones();
         if free == 0 { f64::INFINITY } else { 31.0 * (31.0 / f64::from(free)).ln() }
@@ -70,14 +70,14 @@ impl Moment for Burst {
     }
 }
 
-/// The starts of the calls of one scope.
+/// Starts of the calls of one scope.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Starts {
     moments: TimeBuckets<Burst>,
 }
 
 impl Starts {
-    /// Takes in the start of `call`, which belongs to the run behind `mark`.
+    /// Adds the start of `call`, whose run has the given mark.
     pub(super) fn add(&mut self, call: &Call<'_>, RunMark(run): RunMark) {
         let (table, first) = (call.table(), call.first());
         let (met, limited) = met(first);
@@ -90,7 +90,7 @@ impl Starts {
         self.moments.add(table, stretch(first.sent), burst);
     }
 
-    /// Takes in the start of a call that met nothing.
+    /// Adds the start of a call whose first attempt was not refused.
     pub(super) fn add_plain(&mut self, table: &AttemptTable, sent: Time, RunMark(marks): RunMark) {
         let burst = Burst { starts: 1, met: 0, example: None, marks };
         self.moments.add(table, stretch(sent), burst);
@@ -104,48 +104,48 @@ impl Starts {
         self.moments.each_mut().flat_map(|burst| &mut burst.example).for_each(visit);
     }
 
-    /// Entries it holds.
+    /// Returns the number of entries.
     pub(super) fn len(&self) -> usize {
         self.moments.len()
     }
 
-    /// The stretches in order, ready to be asked.
+    /// Returns the buckets in order, ready for queries.
     pub(super) fn line(&mut self, table: &AttemptTable) -> Line<'_> {
         Line::of(self.moments.in_order(table))
     }
 
-    /// Lets go of what started before `until`.
+    /// Discards starts before `until`.
     pub(super) fn forget(&mut self, until: Time) {
         self.moments.forget_before(stretch(until));
     }
 }
 
-/// Whether a lower rate would have spared the attempt what it met, and whether that was a rate limit.
+/// Returns whether the attempt was refused in a way that a lower rate would have avoided, and whether by a rate limit.
 fn met(attempt: &Attempt) -> (bool, bool) {
     (attempt.refused(), attempt.rate_limited())
 }
 
-/// The bit of a run in [`Burst`].
+/// Bit of a run in [`Burst`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RunMark(u32);
 
 impl RunMark {
-    /// From its name, since its number depends on the order of files.
+    /// Derives the bit from the name of the run, since its symbol depends on the order of files.
     pub(super) fn of(table: &AttemptTable, run: Symbol) -> RunMark {
         let hash = FixedState::with_seed(0).hash_one(table.names.text(run));
         RunMark(1 << (hash % 31))
     }
 }
 
-/// Stretches in order, with running sums.
+/// Buckets in order, with running sums.
 #[derive(Debug)]
 pub(super) struct Line<'l> {
     pub(super) list: &'l [(i64, Burst)],
-    /// Starts and met ones before each stretch; one more entry than the list.
+    /// Starts and refused starts before each bucket; one more entry than `list`.
     before: Vec<(u32, u32)>,
 }
 
-/// Sums over a span.
+/// Sums over a range of buckets.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sum {
     pub(super) starts: u32,
@@ -164,23 +164,23 @@ impl<'l> Line<'l> {
         Line { list, before }
     }
 
-    /// How many stretches are before `key`.
+    /// Returns the number of buckets in the list before `key`.
     pub(super) fn place(&self, key: i64) -> usize {
         self.list.partition_point(|(other, _)| *other < key)
     }
 
-    /// Over the stretches `from..to`.
+    /// Returns the sums over the buckets `from..to`.
     pub(super) fn sum(&self, from: i64, to: i64) -> Sum {
         self.sum_of(self.place(from)..self.place(to.max(from)))
     }
 
-    /// Over those at some places of the list.
+    /// Returns the sums over a range of indices of the list.
     pub(super) fn sum_of(&self, places: Range<usize>) -> Sum {
         let (a, b) = (self.before[places.start], self.before[places.end]);
         Sum { starts: b.0 - a.0, met: b.1 - a.1 }
     }
 
-    /// Calls that started between two moments, as far as stretches of some 66 ms tell.
+    /// Returns the number of calls that started between two times, to the resolution of a bucket.
     pub(super) fn between(&self, from: Time, until: Time) -> u64 {
         u64::from(self.sum(stretch(from), stretch(until)).starts)
     }

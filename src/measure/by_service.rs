@@ -1,4 +1,4 @@
-//! What a fleet sent to each service, whatever the account.
+//! Sums over all accounts of each service.
 
 use super::fleet::{FleetStats, OfService};
 use super::flow::Flow;
@@ -29,7 +29,7 @@ impl FleetStats {
         places.iter().filter_map(|place| self.scopes.get_index(*place)).map(|(_, tally)| tally)
     }
 
-    /// The attempts of one service over time, whatever the account, once everything is taken in.
+    /// Returns the attempts to one service over time, over all accounts. Valid once all calls are added.
     #[must_use]
     pub fn sends_of(&self, service: Service) -> Cow<'_, Series<Flow>> {
         let mut scopes = self.scopes_of(service);
@@ -40,13 +40,13 @@ impl FleetStats {
         })
     }
 
-    /// Of the calls that started with one service, those whose first attempt failed.
+    /// Returns the number of calls that started with one service and whose first attempt failed.
     #[must_use]
     pub fn failed_first(&self, service: Service) -> u64 {
         self.of_service(service).map_or(0, |known| known.failed_first)
     }
 
-    /// Calls that started with one service, whatever the account.
+    /// Returns the number of calls that started with one service, over all accounts.
     #[must_use]
     pub fn calls_of(&self, service: Service) -> u64 {
         self.scopes_of(service).map(|tally| tally.load.calls).sum()

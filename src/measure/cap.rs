@@ -1,11 +1,11 @@
-//! Spent caps, and the calls that ran into them.
+//! Exhausted spend caps, and the calls that ran into them.
 
 use super::row_ref::RowRef;
 use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{AttemptTable, Mergeable, Scope, Series, Symbol, Time};
 
-/// Who a spent cap stops: an account where the log names one, else a run.
+/// Whom an exhausted cap stops: an account if the log names one, otherwise a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Holder {
     /// Everyone on the account.
@@ -14,34 +14,34 @@ pub enum Holder {
     Run(Symbol),
 }
 
-/// One cap, until it reopens.
+/// Identifies one cap, up to the time it reopens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CapKey {
-    /// Who is stopped.
+    /// Whom the cap stops.
     pub holder: Holder,
-    /// By what.
+    /// Failure class of the cap.
     pub class: Class,
-    /// Until when, where known.
+    /// Time at which it reopens, if known.
     pub reopens: Option<Time>,
 }
 
 /// Calls that ran into one cap.
 #[derive(Clone, Debug)]
 pub struct CapTally {
-    /// By the time they were opened.
+    /// Calls by the time they were opened.
     opened: Series<Capped>,
-    /// The first row that met the cap.
+    /// First row refused by the cap.
     pub first: RowRef,
-    /// The last.
+    /// Last row refused by the cap.
     pub last: RowRef,
 }
 
-/// Calls, and their sends.
+/// Number of calls and of their sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capped {
     /// Calls.
     pub calls: u64,
-    /// Their sends.
+    /// Sends of these calls.
     pub sends: u64,
 }
 
@@ -53,12 +53,12 @@ impl Mergeable for Capped {
 }
 
 impl CapTally {
-    /// Of one call, whose attempt at `position` met the cap.
+    /// Creates the tally of one call, whose attempt at `position` was refused by the cap.
     #[must_use]
     pub fn of(call: &Call<'_>, position: usize) -> CapTally {
         let mut opened = Series::default();
         let first = call.first();
-        // A record with a higher number has predecessors elsewhere: when its call was opened is not known.
+        // A record with a higher number has predecessors elsewhere, so the time its call was opened is unknown.
         if first.number <= 1 && first.sdk_count().is_none_or(|count| count == 0) {
             opened.add(first.sent, Capped { calls: 1, sends: call.len() as u64 });
         }
@@ -66,7 +66,7 @@ impl CapTally {
         CapTally { opened, first: spot, last: spot }
     }
 
-    /// Takes in other calls on the same cap.
+    /// Adds other calls refused by the same cap.
     pub fn merge(&mut self, other: CapTally) {
         self.opened.merge(other.opened);
         self.first = self.first.min(other.first);
@@ -78,17 +78,17 @@ impl CapTally {
         visit(&mut self.last.row);
     }
 
-    /// When whoever sent the first of them knew.
+    /// Returns when the caller first refused knew of the cap.
     #[must_use]
     pub fn known(&self, table: &AttemptTable) -> Time {
         table.rows[self.first.row as usize].ended()
     }
 
-    /// Calls opened at `from` or later. In long logs a stretch that `from` cuts is left out.
+    /// Counts the calls opened at `from` or later. In long logs, the bucket that contains `from` is left out.
     #[must_use]
     pub fn opened_since(&self, from: Time) -> Capped {
         let (width, list) = self.opened.sorted();
-        // A call opened in the very stretch is as good as at `from` while stretches are short.
+        // While buckets are narrow, a call in the same bucket counts as opened at `from`.
         let slack = if width <= FINE_US { width } else { 0 };
         let mut sum = Capped::default();
         list.iter().filter(|(at, _)| at.plus_us(slack) > from).for_each(|(_, capped)| sum.merge(capped));
@@ -96,5 +96,5 @@ impl CapTally {
     }
 }
 
-/// Stretches up to 0.1 s are short.
+/// Buckets up to 0.1 s are narrow, in µs.
 const FINE_US: i64 = 100_000;

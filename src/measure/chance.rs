@@ -1,9 +1,10 @@
-//! What chance alone would do to a count.
+//! Probability of counts under chance.
 
-/// A term of a tail that adds less than this to its sum ends it.
+/// Relative size of the term at which the sum of a tail is cut off.
 const NEGLIGIBLE: f64 = 1e-12;
 
-/// The probability of `k` or what is further from the mean, of `n` draws that each succeed with `share`.
+/// Returns the probability of `k`, or of a count further from the mean, in `n` draws that each succeed with probability
+/// `share`.
 pub(crate) fn tail(k: u64, n: u64, share: f64) -> f64 {
     let (n_, odds) = (n as f64, share / (1.0 - share));
     let upward = k as f64 > n_ * share;
@@ -15,7 +16,7 @@ pub(crate) fn tail(k: u64, n: u64, share: f64) -> f64 {
         term *= step;
         at += if upward { 1.0 } else { -1.0 };
         sum += term;
-        // Terms fall from the mean on, and end with 0 at either end of the range.
+        // Terms decrease away from the mean, and are 0 beyond either end of the range.
         if term <= sum * NEGLIGIBLE {
             return sum;
         }

@@ -1,4 +1,4 @@
-//! Who sent each attempt, and what it consumed, added to the sums of a fleet.
+//! Adds the sender and the consumption of each attempt to the sums of a fleet.
 
 use super::fleet::FleetStats;
 use super::spent::Spent;
@@ -6,7 +6,7 @@ use crate::calls::Call;
 use crate::model::{AttemptTable, Symbol};
 
 impl FleetStats {
-    /// Takes in what each attempt of `call` consumed, and who sent it.
+    /// Adds the sender and the consumption of each attempt of `call`.
     pub(super) fn absorb_senders(&mut self, call: &Call<'_>, run: usize) {
         for (position, (attempt, row)) in call.attempts().zip(call.rows()).enumerate() {
             let spent = Spent::of(call.table(), attempt, *row);
@@ -16,7 +16,7 @@ impl FleetStats {
         }
     }
 
-    /// Notes attempts of `run` that could not have helped.
+    /// Records attempts of `run` that could not have helped.
     pub(crate) fn note_wasted(&mut self, table: &AttemptTable, run: Symbol, rows: &[u32]) {
         for row in rows {
             let attempt = &table.rows[*row as usize];

@@ -1,4 +1,4 @@
-//! How the failures of each class fared, and which class calls ended in.
+//! Outcomes of the failures of each class, and the class calls ended in.
 
 use crate::calls::Call;
 use crate::classify::Class;
@@ -7,35 +7,35 @@ use foldhash::fast::RandomState;
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
-/// By failure class.
+/// Counts by failure class.
 pub type Classes = HashMap<Class, ClassTally, RandomState>;
 
 /// Counts of one failure class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClassTally {
-    /// Attempts that failed so.
+    /// Attempts that failed with the class.
     pub attempts: u64,
-    /// Calls with such a failure.
+    /// Calls with at least one such failure.
     pub calls: u64,
-    /// Of them, calls that succeeded in the end.
+    /// Of `calls`, those that succeeded in the end.
     pub recovered: u64,
-    /// Calls that failed, and so in their last attempt.
+    /// Failed calls whose last attempt failed with the class.
     pub failed: LastFailures,
-    /// Calls that may go on, and failed so in their last attempt.
+    /// Open calls whose last attempt failed with the class.
     pub open: LastFailures,
 }
 
 /// Calls whose last attempt failed with one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LastFailures {
-    /// Calls.
+    /// Number of calls.
     pub calls: u64,
-    /// When the first and the last of those attempts were sent; `None` where the log has no times.
+    /// Send times of the first and the last of those attempts; `None` if the log has no times.
     pub seen: Option<(Time, Time)>,
 }
 
 impl ClassTally {
-    /// Takes in the counts of other calls.
+    /// Adds the counts of other calls.
     pub fn merge(&mut self, other: ClassTally) {
         self.attempts += other.attempts;
         self.calls += other.calls;
@@ -46,7 +46,7 @@ impl ClassTally {
 }
 
 impl LastFailures {
-    /// The last failure of one call.
+    /// Creates the count of the last failure of one call.
     pub(super) fn of(call: &Call<'_>) -> LastFailures {
         let sent = call.last().sent;
         LastFailures { calls: 1, seen: (!call.is_untimed()).then_some((sent, sent)) }
@@ -61,7 +61,7 @@ impl LastFailures {
     }
 }
 
-/// Takes in the failures of one call; returns where each class comes first in it.
+/// Adds the failures of one call; returns the first position of each class in it.
 pub(super) fn absorb(classes: &mut Classes, call: &Call<'_>) -> SmallVec<[(usize, Class); 4]> {
     let mut seen: SmallVec<[(usize, Class); 4]> = SmallVec::new();
     for (position, attempt) in call.attempts().enumerate() {

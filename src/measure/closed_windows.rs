@@ -1,4 +1,4 @@
-//! Windows that 429s had closed for everyone on a scope, and who ran into them.
+//! Time windows closed by 429s for everyone on a scope, and the sends that ignored them.
 
 use super::burst::{self, Line};
 use super::gate::{Callers, Closing, GateEvent, bounds, stretch};
@@ -6,56 +6,56 @@ use crate::model::Time;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 
-/// Sends kept as examples, of one window and of all.
+/// Sends kept as examples, for one window and for all.
 const EXAMPLES: usize = 8;
 
-/// Thresholds of [`Ignored`].
+/// Thresholds for [`Ignored`].
 #[derive(Clone, Copy, Debug)]
 pub struct GateTerms {
-    /// A send that left so soon after the answer that closed the gate was on its way already, µs.
+    /// How long after the response that closed the gate a send still counts as already on its way, in µs.
     pub grace_us: i64,
-    /// Least sends refused in a window.
+    /// Minimum number of refused sends in a window.
     pub sends: u64,
-    /// Least share they are of all calls that started or were refused in it.
+    /// Minimum share of them among all calls that started or were refused in the window.
     pub share: f64,
 }
 
 /// Windows that were ignored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ignored {
-    /// How many: by one 429 each, or by several whose windows overlap.
+    /// Number of windows, each from one 429 or from several that overlap.
     pub windows: u64,
-    /// Sends refused in them that had been told nothing.
+    /// Refused sends of calls that had not been told to wait.
     pub fresh: u64,
-    /// Retries refused in them that had been told to wait longer, where more than one call was told anything.
+    /// Refused retries that had been told to wait longer, in windows in which more than one call was told to wait.
     pub hurried: u64,
-    /// Calls that started in them unharmed.
+    /// Calls that started in the windows and were not refused.
     pub passed: u64,
-    /// How long they were closed together, µs.
+    /// Total length of the windows, in µs.
     pub closed_us: i64,
-    /// When everyone could know of the first.
+    /// When everyone could know of the first window.
     pub first: Time,
-    /// The 429 that opened it.
+    /// Row of the 429 that opened the first window.
     pub opened_by: u32,
-    /// Some of the sends, in time order.
+    /// Some of the refused sends, in time order.
     pub examples: SmallVec<[u32; EXAMPLES]>,
 }
 
 impl Ignored {
-    /// Sends that ran into what another call had been told.
+    /// Returns the sends that ran into a window opened by another call.
     #[must_use]
     pub fn collisions(&self) -> u64 {
         self.fresh + self.hurried
     }
 }
 
-/// A stretch in which the gate was shut, by one 429 or by several whose windows overlap.
+/// A time window closed by one 429, or by several that overlap.
 #[derive(Clone, Debug)]
 struct Window {
-    /// When everyone could know: rounded up to stretches, and as it was.
+    /// When everyone could know of the window: rounded up to buckets, and exact.
     from: Time,
     since: Time,
-    /// Until when everyone was to stay away.
+    /// Until when everyone was told to wait.
     until: Time,
     opened_by: u32,
     fresh: u64,
@@ -63,16 +63,16 @@ struct Window {
     callers: Callers,
     examples: SmallVec<[u32; EXAMPLES]>,
     passed: u64,
-    /// Starts before this stretch are in `passed`, or before the window.
+    /// Bucket before which starts are already counted in `passed`, or lie before the window.
     counted: i64,
 }
 
-/// The windows of one scope, found while time goes by.
+/// Windows of one scope, found in time order.
 #[derive(Clone, Debug)]
 pub(super) struct ClosedWindows {
-    /// Those that may still be run into, in time order: at most two touch any moment.
+    /// Windows that may still be run into, in time order; at most two touch any point in time.
     open: VecDeque<Window>,
-    /// Knocks before this stretch are heard.
+    /// Bucket before which gate events are processed.
     heard: i64,
     ignored: Option<Ignored>,
 }
@@ -84,7 +84,7 @@ impl Default for ClosedWindows {
 }
 
 impl ClosedWindows {
-    /// Judges what is over when nothing can happen before `until` any more.
+    /// Processes what is final, given that nothing before `until` is still to come.
     pub(super) fn settle(
         &mut self,
         gate_events: &[(i64, GateEvent)],
@@ -110,7 +110,7 @@ impl ClosedWindows {
         self.open.iter_mut().for_each(|window| window.pass(starts, until));
     }
 
-    /// The windows that enough sends ignored.
+    /// Returns the windows that enough sends ignored, if any.
     pub(super) fn ignored(&self) -> Option<&Ignored> {
         self.ignored.as_ref()
     }
@@ -126,7 +126,7 @@ impl ClosedWindows {
         }
     }
 
-    /// A 429 opens a window, or makes the last one longer.
+    /// Opens a window for a 429, or extends the last one.
     fn open(&mut self, from: Time, closing: &Closing, callers: Callers, terms: &GateTerms) {
         let Closing { until, answered, row } = *closing;
         match self.open.back_mut() {
@@ -144,14 +144,14 @@ impl ClosedWindows {
                 callers,
                 examples: SmallVec::new(),
                 passed: 0,
-                // A stretch that the beginning cuts is left out.
+                // The partial bucket at the start is left out.
                 counted: burst::stretch(from.plus_us(burst::LENGTH_US - 1)),
             }),
             _ => {}
         }
     }
 
-    /// Judges the windows that ended before `until`.
+    /// Closes and judges the windows that ended before `until`.
     fn close(&mut self, until: Time, starts: &Line<'_>, terms: &GateTerms) {
         while self.open.front().is_some_and(|window| window.until < until)
             && let Some(mut window) = self.open.pop_front()
@@ -187,7 +187,7 @@ impl ClosedWindows {
 }
 
 impl Window {
-    /// A send was refused in it.
+    /// Adds the refused sends of a gate event within the window.
     fn take(&mut self, gate_event: &GateEvent) {
         self.fresh += gate_event.fresh;
         self.hurried += gate_event.hurried;
@@ -197,7 +197,8 @@ impl Window {
         }
     }
 
-    /// Counts the calls that started in it unharmed, up to the stretch `until`. The stretch its end cuts is left out.
+    /// Counts the calls that started in the window and were not refused, up to bucket `until`. The partial bucket at
+    /// the end is left out.
     fn pass(&mut self, starts: &Line<'_>, until: i64) {
         let until = until.min(burst::stretch(self.until));
         if until > self.counted {
@@ -207,7 +208,8 @@ impl Window {
         }
     }
 
-    /// Sends that ran into what another call had been told. A call that alone ignores its own hint does not.
+    /// Returns the sends that ran into a window opened by another call. If there is only one call, its ignored hints do
+    /// not count.
     fn collisions(&self) -> u64 {
         if self.callers.several() { self.fresh + self.hurried } else { self.fresh }
     }

@@ -1,33 +1,33 @@
-//! The time that a log covers, without the few attempts whose clock was wrong by months or years.
+//! Time range covered by a log, without the few attempts whose clock was off by months or years.
 
 use super::fleet::Fleet;
 use super::flow::Flow;
 use crate::model::{Series, Time};
 
-/// Attempts so far from all others are suspected of a wrong clock, µs: half a year.
+/// Distance from all others at which attempts are suspected of a wrong clock, in µs: half a year.
 const APART_US: i64 = 182 * DAY_US;
 const DAY_US: i64 = 86_400_000_000;
-/// So few attempts may be of a wrong clock, or else one in so many of all.
+/// Maximum number of attempts that may have a wrong clock: this many, or one in `ONE_IN` of all.
 const FEW: u64 = 3;
 const ONE_IN: u64 = 1_000;
-/// And the others must be so many times as many.
+/// The largest cluster must have this many times as many attempts.
 const TIMES_AS_MANY: u64 = 10;
 
-/// What a log covers.
+/// Time range covered by a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Covered {
-    /// The first attempt.
+    /// Send time of the first attempt.
     pub first: Time,
-    /// The last moment it speaks of.
+    /// Latest time in the log.
     pub last: Time,
-    /// Attempts whose time lies far from all others.
+    /// Number of attempts whose time lies far from all others.
     pub outside: u64,
-    /// When the first and the last of those were sent by their own clock.
+    /// Send times of the first and the last of those, by their own clock.
     pub outliers: Option<(Time, Time)>,
 }
 
 impl Covered {
-    /// Whether a stretch of time that begins at `at` and is `width_us` long has a part in it.
+    /// Returns whether a period of `width_us` µs that starts at `at` overlaps the range.
     #[must_use]
     pub fn meets(&self, at: Time, width_us: i64) -> bool {
         at.plus_us(width_us) > self.first && at <= self.last
@@ -42,7 +42,7 @@ struct Cluster {
 }
 
 impl Fleet<'_> {
-    /// The time that the log covers; `None` where it holds no attempt with a date.
+    /// Returns the time range that the log covers; `None` if no attempt has a date.
     #[must_use]
     pub fn covered(&self) -> Option<Covered> {
         let timed = || self.runs.values().filter(|run| !run.is_undated);
@@ -84,7 +84,7 @@ fn without_outliers(all: Covered, clusters: &[Cluster]) -> Covered {
     let (outliers, kept): (Vec<&Cluster>, Vec<&Cluster>) = clusters.iter().partition(|cluster| is_outlier(cluster));
     let (Some(first), Some(last)) = (kept.first(), kept.last()) else { return all };
     let Some((begin, end)) = outliers.first().zip(outliers.last()) else { return all };
-    // Where nothing is left out behind it, the last answer is known.
+    // If the last cluster is kept, the time of the last response is known.
     let ends_with = clusters.last().is_some_and(|cluster| cluster.last == last.last);
     Covered {
         first: first.first,
@@ -102,7 +102,7 @@ mod tests {
 
     const DAY_MS: u64 = 86_400_000;
 
-    /// Calls at these days since 2026-03-10.
+    /// Returns the range covered by calls on these days after 2026-03-10.
     fn covered(days: &[u64]) -> Covered {
         let line = |(n, day): (usize, &u64)| {
             let at = 1_773_133_200_000 + day * DAY_MS + n as u64 * 1_000;
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn what_is_no_outlier_is_covered() {
-        // Two nights half a year apart, a few days, and a log too short to say whose clock is wrong.
+        // Two nights half a year apart, consecutive days, and a log too short to tell whose clock is wrong.
         let mut nights = vec![0; 20];
         nights.extend([200; 10]);
         for days in [nights, (0..30).collect(), vec![0, 0, 0, 0, 400]] {

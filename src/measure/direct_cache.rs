@@ -1,9 +1,9 @@
-//! What was looked up lately: neighbours in a log are of the same few runs and accounts.
+//! Cache of recent look-ups: neighbouring records belong to the same few runs and accounts.
 
-/// Places, by the last bits of a number.
+/// Number of entries; the index is a key's number modulo this.
 const PLACES: usize = 512;
 
-/// What was found lately under a key, by a small number of the key's. It takes the same room however many there are.
+/// Direct-mapped cache of values by key, indexed by a small number of the key. Its size is fixed.
 #[derive(Debug)]
 pub(super) struct DirectCache<K, V>(Vec<Option<(K, V)>>);
 
@@ -14,7 +14,7 @@ impl<K, V> Default for DirectCache<K, V> {
 }
 
 impl<K: Copy + PartialEq, V: Copy> DirectCache<K, V> {
-    /// What is under `key`, whose number is `number`; `find` is asked where that was not looked up lately.
+    /// Returns the value of `key`, whose number is `number`; calls `find` if it is not cached.
     #[inline]
     pub(super) fn get(&mut self, key: K, number: usize, find: impl FnOnce() -> V) -> V {
         match self.0.get(number % PLACES) {

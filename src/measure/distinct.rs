@@ -1,23 +1,23 @@
-//! How many different names, in bounded memory.
+//! Counts distinct names in bounded memory.
 //!
-//! The least hashes of a set, whose merge is that of the union (Bar-Yossef et al., Counting Distinct Elements in a
-//! Data Stream, 2002): exact up to [`Distinct::EXACT`] names, an estimate within some 20% beyond.
+//! Keeps the smallest hashes of a set, which merge into those of the union (Bar-Yossef et al., Counting Distinct
+//! Elements in a Data Stream, 2002): exact up to [`Distinct::EXACT`] names, an estimate within some 20% beyond.
 
 use foldhash::fast::FixedState;
 use smallvec::SmallVec;
 use std::hash::BuildHasher;
 
-/// The least hashes of the names seen, in order.
+/// Smallest hashes of the names seen, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Distinct {
     least: SmallVec<[u32; 4]>,
 }
 
 impl Distinct {
-    /// Up to so many names the count is exact.
+    /// Largest number of names for which the count is exact.
     pub(super) const EXACT: usize = 32;
 
-    /// One name.
+    /// Creates the set of one name.
     #[must_use]
     pub(super) fn one(name: &str) -> Distinct {
         let hash = FixedState::with_seed(0).hash_one(name);
@@ -35,7 +35,7 @@ impl Distinct {
         }
     }
 
-    /// How many, and whether that is exact.
+    /// Returns the number of names, and whether it is exact.
     #[must_use]
     pub(super) fn count(&self) -> (u64, bool) {
         match self.least.get(Self::EXACT) {

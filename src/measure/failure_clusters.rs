@@ -1,4 +1,4 @@
-//! Failures of one kind over time, and the stretches in which they cluster.
+//! Failures of one kind over time, and the incidents in which they cluster.
 
 use super::distinct::Distinct;
 use super::flow::Flow;
@@ -14,23 +14,23 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-/// Failing attempts kept as examples of one stretch.
+/// Failed attempts kept as examples for each bucket.
 const EXAMPLES: usize = 3;
 
-/// Attempts of one class.
+/// Number of attempts by class.
 type ClassCounts = SmallVec<[(Class, u64); 2]>;
 
-/// Attempts that failed alike in one stretch of time.
+/// Failures of one kind in one time bucket.
 #[derive(Clone, Debug)]
 pub(super) struct FailureCount {
-    /// Attempts.
+    /// Number of attempts.
     failed: u64,
-    /// The same by class.
+    /// Number of attempts by class.
     classes: ClassCounts,
-    /// Calls whose first such failure is among them.
+    /// Calls whose first failure of this kind is among them.
     calls: u64,
     runs: Distinct,
-    /// When the first and the last of them was sent.
+    /// Send times of the first and the last of them.
     seen: (Time, Time),
     /// The earliest of them, in order.
     examples: SmallVec<[RowRef; EXAMPLES]>,
@@ -58,22 +58,22 @@ fn add(mine: &mut ClassCounts, theirs: &[(Class, u64)]) {
     }
 }
 
-/// Failing attempts within a minute.
+/// Failed attempts within a minute.
 #[derive(Debug, Default)]
 struct PerMinute {
     rate: Rate,
-    /// The most within a minute that ended in a stretch of time.
+    /// Largest number within a minute, by the time bucket in which the minute ended.
     most: Series<Most>,
 }
 
-/// By service and kind of failure.
+/// Failures by service and kind.
 #[derive(Debug, Default)]
 pub struct FailureClusters {
     flares: HashMap<(Service, Kind), Series<FailureCount>, RandomState>,
     rates: HashMap<(Service, Kind), PerMinute, RandomState>,
 }
 
-/// Whether a failure of the class says something about more than the request that failed.
+/// Returns whether a failure of the class concerns more than the request that failed.
 pub(super) fn is_shared(class: Class) -> bool {
     !matches!(
         class,
@@ -89,15 +89,15 @@ pub(super) fn is_shared(class: Class) -> bool {
     )
 }
 
-/// What failures of different classes have in common.
+/// Kind of failure, which groups related classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Kind {
-    /// The service, or the way to it, is down or short of capacity. One outage answers in many ways: with its own word
-    /// for an overload, with the 503 of a proxy in front, with a timeout, or not at all.
+    /// The service, or the path to it, is down or short of capacity. One outage shows in many ways: as an overload
+    /// reported by the service, as a 503 of a proxy in front, as a timeout, or as no response.
     Outage,
     /// The caller's own rate limit.
     RateLimit,
-    /// Any other class is a kind of its own.
+    /// Any other class, as a kind of its own.
     Other(Class),
 }
 
@@ -114,7 +114,7 @@ impl Kind {
 }
 
 impl FailureClusters {
-    /// Takes in the failures of one call.
+    /// Adds the failures of one call.
     pub(super) fn absorb(&mut self, call: &Call<'_>) {
         let mut met: SmallVec<[(Service, Kind); 4]> = SmallVec::new();
         for (position, attempt) in call.attempts().enumerate() {
@@ -147,14 +147,14 @@ impl FailureClusters {
         }
     }
 
-    /// Takes in failures of one service as soon as they are read, whether or not their calls are over.
+    /// Adds failures of one service as soon as they are read, whether or not their calls have ended.
     pub(super) fn follow(&mut self, service: Service, failures: Vec<(Time, Class)>) {
         for (sent, class) in failures {
             self.rates.entry((service, Kind::of(class))).or_default().rate.add(sent);
         }
     }
 
-    /// Counts the failures that were sent before `until`, given that none of them is still to come.
+    /// Counts the failures sent before `until`, given that none of them is still to come.
     pub(super) fn settle(&mut self, until: Time) {
         for PerMinute { rate, most } in self.rates.values_mut() {
             rate.settle(until, most);
@@ -166,7 +166,7 @@ impl FailureClusters {
         flares.flat_map(|flare| &mut flare.examples).for_each(|spot| visit(&mut spot.row));
     }
 
-    /// Every service and kind of failure with its incidents, in time order, given the sends of each service.
+    /// Returns the incidents of every service and kind of failure in time order, given the sends of each service.
     pub fn incidents<'f>(&self, sends: impl Fn(Service) -> Cow<'f, Series<Flow>>) -> Vec<(Service, Vec<Incident>)> {
         let mut known: HashMap<(Service, i64), Flows, RandomState> = HashMap::default();
         let mut found = |key: &(Service, Kind), series: &Series<FailureCount>| {
@@ -182,45 +182,45 @@ impl FailureClusters {
     }
 }
 
-/// The worst incidents of a fleet in time order, and how many there are besides.
+/// The worst incidents of a fleet in time order, and the number of others.
 pub type WorstIncidents = (Vec<(Service, Incident)>, u64);
 
-/// A stretch of time in which failures of one kind clustered.
+/// A period in which failures of one kind clustered.
 #[derive(Clone, Debug)]
 pub struct Incident {
-    /// The classes of its failing attempts with their numbers, the most frequent first.
+    /// Number of failed attempts by class, the most frequent first.
     pub classes: SmallVec<[(Class, u64); 2]>,
-    /// When the first failing attempt was sent, and the last.
+    /// Send times of the first and the last failed attempt.
     pub seen: (Time, Time),
-    /// Failing attempts.
+    /// Number of failed attempts.
     pub failed: u64,
-    /// Sends to the service in the stretches of time it covers.
+    /// Sends to the service in the time buckets it covers.
     pub sends: u64,
-    /// Calls that first failed in one of these ways in it.
+    /// Calls whose first failure of this kind is in it.
     pub calls: u64,
-    /// Runs hit, and whether the number is exact.
+    /// Number of runs affected, and whether it is exact.
     pub runs: (u64, bool),
-    /// The most failing attempts within a minute.
+    /// Largest number of failed attempts within a minute.
     pub peak_per_min: u64,
-    /// The first send afterwards that succeeded.
+    /// Whether a later send succeeded.
     pub recovered: bool,
-    /// The earliest failing attempts.
+    /// The earliest failed attempts.
     pub examples: Vec<RowRef>,
     hit: Distinct,
 }
 
-/// Stretches of 2^24 µs, some 17 s: an outage that is over sooner is met by one retry.
+/// Narrowest bucket, in µs: 2^24 µs are some 17 s, and a shorter outage is overcome by one retry.
 const STRETCH_US: i64 = 1 << 24;
-/// Failures this far apart belong to one incident: the longest wait that retry loops choose of themselves.
+/// Largest gap between failures of one incident, in µs: the longest wait retry loops choose by themselves.
 const GAP_US: i64 = crate::calls::LONGEST_PLAUSIBLE_WAIT_US;
-/// One send in so many fails, at least.
+/// At least one in this many sends fails.
 const ONE_IN: u64 = 5;
-/// Least failing attempts.
+/// Minimum number of failed attempts.
 const LEAST_FAILED: u64 = 5;
-/// Least calls, where they all belong to one run.
+/// Minimum number of calls if all belong to one run.
 const LEAST_CALLS: u64 = 3;
 
-/// Sends in stretches of so many µs.
+/// Bucket width in µs, and sends by bucket.
 type Flows = (i64, Vec<(Time, Flow)>);
 
 fn incidents(failures: &Series<FailureCount>, (width, flow): &Flows) -> Vec<Incident> {
@@ -280,13 +280,13 @@ impl Incident {
         self.examples.truncate(EXAMPLES);
     }
 
-    /// The class of most of its failing attempts.
+    /// Returns the class of most of its failed attempts.
     #[must_use]
     pub fn class(&self) -> Class {
         self.classes.first().map_or(Class::Unknown, |(class, _)| *class)
     }
 
-    /// The service's id of the earliest failing attempts, where logged.
+    /// Returns the provider's request ids of the earliest failed attempts, if logged.
     pub fn request_ids<'t>(&self, table: &'t AttemptTable) -> impl Iterator<Item = &'t str> + use<'t, '_> {
         self.examples.iter().filter_map(|spot| {
             let detail = table.detail(&table.rows[spot.row as usize])?;
@@ -296,7 +296,7 @@ impl Incident {
 }
 
 impl PerMinute {
-    /// The most failing attempts of an incident within a minute.
+    /// Returns the largest number of failed attempts of an incident within a minute.
     fn most_in(&self, incident: &Incident) -> u64 {
         let (width, most) = self.most.by_time();
         let within = most.iter().filter(|(at, _)| *at <= incident.seen.1 && at.plus_us(width) > incident.seen.0);

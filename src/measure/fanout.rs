@@ -1,35 +1,35 @@
-//! Calls that started together, and ran into what starting together brings.
+//! Calls that started at the same time and were refused because of it.
 
 use super::burst::{Burst, LENGTH_US, Line, Sum, begin_of, seconds, stretch};
 use crate::model::Time;
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// Stretches in a window: whatever fits into one second fits into it, and little more.
+/// Buckets in a window of about one second.
 const WINDOW: i64 = 16;
 /// First attempts kept as examples of one train.
 const EXAMPLES: usize = 8;
 
-/// Thresholds of [`Fanouts`].
+/// Thresholds for [`Fanouts`].
 #[derive(Clone, Copy, Debug)]
 pub struct FanoutTerms {
-    /// Least starts within a second.
+    /// Minimum number of starts within a second.
     pub starts: u64,
-    /// Least share of them that met a limit or an overload.
+    /// Minimum share of them refused by a rate limit or for lack of capacity.
     pub met_share: f64,
-    /// Least ratio to the rate of starts around it.
+    /// Minimum ratio to the normal rate of starts.
     pub over_normal: f64,
-    /// Standard deviations above the usual number of starts: a long log has many seconds, and in one of them nearly
-    /// everything happens.
+    /// Minimum distance from the normal number of starts, in standard deviations: a long log has many seconds, so rare
+    /// events occur.
     pub deviations: f64,
-    /// So far on either side it is looked for what is usual, µs.
+    /// How far on either side the normal rate is measured, in µs.
     pub usual_us: i64,
-    /// So far on either side it is looked for the same trouble, µs.
+    /// How far on either side other calls are checked for the same trouble, in µs.
     pub near_us: i64,
 }
 
 impl FanoutTerms {
-    /// How far back what started must be known, µs.
+    /// Returns how far back starts must be known, in µs.
     pub(super) fn reach_us(&self) -> i64 {
         self.usual_us + self.near_us + 4 * WINDOW * LENGTH_US
     }
@@ -43,41 +43,41 @@ impl FanoutTerms {
     }
 }
 
-/// Calls that started together, and ran into what starting together brings.
+/// Calls that started at the same time and were refused because of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fanout {
-    /// When.
+    /// Start of the window.
     pub at: Time,
     /// Calls that started within a second.
     pub starts: u64,
-    /// Of them, calls whose first attempt met a rate limit or an overload.
+    /// Of `starts`, calls whose first attempt was refused by a rate limit or for lack of capacity.
     pub met: u64,
-    /// At least one met a rate limit, which is the caller's own.
+    /// Whether at least one was refused by a rate limit, which is the caller's own.
     pub rate_limited: bool,
-    /// The calls belong to many runs.
+    /// Whether the calls belong to many runs.
     pub many_runs: bool,
-    /// Starts a second in the half minute before it or the one after, whichever is busier.
+    /// Starts per second in the half minute before the window or after it, whichever is busier.
     pub normal_per_s: f64,
-    /// Trains of that kind on the scope.
+    /// Number of such trains on the scope.
     pub trains: u64,
-    /// Some of the first attempts that met something, in time order.
+    /// Some of the refused first attempts, in time order.
     pub examples: Vec<u32>,
 }
 
-/// The trains of one scope, found while time goes by. A train is a crowd, or several that overlap.
+/// Trains of one scope, found in time order. A train is a crowd, or several that overlap.
 #[derive(Clone, Debug)]
 pub(super) struct Fanouts {
-    /// The first stretch in which a call started.
+    /// First bucket in which a call started.
     begin: Option<i64>,
-    /// Crowds before this stretch are found.
+    /// Bucket before which crowds are found.
     found: i64,
-    /// Crowds before this one are judged.
+    /// Bucket before which crowds are judged.
     judged: i64,
-    /// Those found that are not judged yet, or near to such.
+    /// Crowds that are not judged yet, or close to such.
     crowds: Vec<Crowd>,
-    /// The train that may still go on, and its latest crowd.
+    /// The current train, represented by its worst crowd, and the bucket of its latest crowd.
     open: Option<(Crowd, i64)>,
-    /// The worst of those that are over, and how many those are.
+    /// The worst of the finished trains, and their number.
     worst: Option<Crowd>,
     trains: u64,
 }
@@ -97,8 +97,8 @@ impl Default for Fanouts {
 }
 
 impl Fanouts {
-    /// Judges what is known of in full when nothing can start before `until` any more. Of what starts after
-    /// `end` the log cannot tell.
+    /// Judges what is final, given that nothing that started before `until` is still to come. The log ends at `end`, so
+    /// nothing is known of starts after that.
     pub(super) fn settle(&mut self, line: &Line<'_>, until: Time, end: Time, terms: &FanoutTerms) {
         let until = stretch(until);
         let first = line.list.first().map(|(key, _)| *key).filter(|key| *key < until);
@@ -108,7 +108,7 @@ impl Fanouts {
         self.judge(line, found - WINDOW - terms.near(), terms.near());
     }
 
-    /// The train in which most calls met something.
+    /// Returns the train in which the most calls were refused.
     pub(super) fn worst(&self) -> Option<Fanout> {
         let open = self.open.as_ref().map(|(crowd, _)| crowd);
         let worst = open.into_iter().chain(&self.worst).max_by_key(|crowd| crowd.rank())?;
@@ -135,7 +135,7 @@ impl Fanouts {
         let Some(begin) = self.begin else { return };
         let mut past = 0;
         for place in line.place(self.found)..line.place(until.max(self.found)) {
-            // Windows follow one another: where one ends, the next one's end is not far.
+            // Windows are processed in order, so the end of one is close to the end of the next.
             let close = |key: i64| key < line.list[place].0 + WINDOW;
             past = past.max(place);
             past += line.list[past..].iter().take_while(|(key, _)| close(*key)).count();
@@ -155,7 +155,8 @@ impl Fanouts {
         self.crowds.retain(|crowd| crowd.key >= until - near - WINDOW);
     }
 
-    /// Of windows that overlap, the one in which most calls met something stands for all.
+    /// Records a crowd as the cause of its refusals. Of overlapping windows, the one with the most refusals represents
+    /// all.
     fn blame(&mut self, crowd: Crowd) {
         let key = crowd.key;
         match self.open.take() {
@@ -184,9 +185,8 @@ struct Crowd {
 }
 
 impl Crowd {
-    /// The second of the stretches at some places, where it holds enough starts, enough of them met something, and it
-    /// stands out from the half minute on either side of it. Where the log ends earlier, nothing is known of what
-    /// started beyond.
+    /// Returns the window over a range of indices, if it has enough starts, enough of them were refused, and it stands
+    /// out from the half minute on either side. If the log ends earlier, only the part it covers counts.
     fn at(line: &Line<'_>, places: Range<usize>, (begin, end): (i64, i64), terms: &FanoutTerms) -> Option<Crowd> {
         let inside = line.sum_of(places.clone());
         let starts = f64::from(inside.starts);
@@ -205,13 +205,13 @@ impl Crowd {
         })
     }
 
-    /// What makes one worse than another.
+    /// Sort key of severity; the largest is the worst.
     fn rank(&self) -> impl Ord + use<> {
         (self.sum.met, self.sum.starts, -self.key)
     }
 
-    /// Whether calls that started alone, shortly before or after, fared about as badly: then something else
-    /// is wrong, and the crowd is not to blame.
+    /// Returns whether calls that started alone, shortly before or after, did about as badly: then the cause is
+    /// something else than the crowd.
     fn shares_trouble(&self, line: &Line<'_>, crowded: &[(i64, i64)], near: i64) -> bool {
         let around = outside(line, crowded, self.key - near, self.key + WINDOW + near);
         if u64::from(around.starts) < (u64::from(self.sum.starts) / 4).max(5) {
@@ -220,21 +220,21 @@ impl Crowd {
         let (met, starts) = (f64::from(self.sum.met), f64::from(self.sum.starts));
         let share = f64::from(around.met) / f64::from(around.starts);
         let expected = starts * share;
-        // Twice as many as elsewhere, and more than chance makes of as many calls.
+        // The crowd must do twice as badly as other calls, and worse than chance would explain.
         met < 2.0 * expected || met < expected + 3.0 * (expected * (1.0 - share)).sqrt()
     }
 }
 
-/// Starts a second around the window at `key`: of the half minute before it and the one after, the busier. Calls
-/// that were refused wait, and start none meanwhile: after them it is quiet whatever was usual.
+/// Returns the starts per second around the window at `key`, in the busier of the half minutes before and after it.
+/// After refusals it may be unusually quiet, because calls that wait start no others.
 fn normal_per_s(line: &Line<'_>, key: i64, (begin, end): (i64, i64), side: i64) -> f64 {
-    // Half a second of log says nothing about what is usual.
+    // Half a second of log is too short to measure a normal rate.
     let rate = |from: i64, to: i64| f64::from(line.sum(from, to).starts) / seconds((to - from).max(0)).max(1.0);
     let past = key + WINDOW;
     rate((key - side).max(begin), key).max(rate(past, (past + side).min(end)))
 }
 
-/// The stretches that crowds cover, from and to.
+/// Returns the ranges of buckets covered by crowds.
 fn crowded(crowds: &[Crowd]) -> Vec<(i64, i64)> {
     let mut list: Vec<(i64, i64)> = Vec::new();
     for crowd in crowds {
@@ -246,7 +246,7 @@ fn crowded(crowds: &[Crowd]) -> Vec<(i64, i64)> {
     list
 }
 
-/// What started in the stretches `from..to` outside of crowds.
+/// Returns the starts in the buckets `from..to` outside of crowds.
 fn outside(line: &Line<'_>, crowded: &[(i64, i64)], from: i64, to: i64) -> Sum {
     let mut sum = line.sum(from, to);
     let first = crowded.partition_point(|(_, end)| *end <= from);

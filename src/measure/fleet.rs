@@ -1,4 +1,4 @@
-//! All summaries together.
+//! The summary of all calls.
 
 use super::answers::{self, AnswersBy, Asker};
 use super::backoff::Backoffs;
@@ -29,60 +29,61 @@ use std::collections::hash_map::Entry;
 use std::ops::{Deref, DerefMut};
 use std::sync::OnceLock;
 
-/// The summary of a set of calls, of one shard or of everything, beside the table its names and rows are in.
+/// Summary of a set of calls, of one shard or of all, with the table that holds its names and rows.
 #[derive(Debug)]
 pub struct Fleet<'a> {
-    /// Names, and the few rows that serve as examples.
+    /// Table of the names, and of the few rows that serve as examples.
     pub table: &'a AttemptTable,
-    /// What the calls came to.
+    /// The summary.
     pub stats: FleetStats,
 }
 
-/// The summary itself. It outlives the table it was made from: row numbers are renewed by [`FleetStats::each_row`].
+/// Summary of a set of calls. It outlives the table it was built from: row numbers are updated by
+/// [`FleetStats::each_row`].
 #[derive(Debug, Default)]
 pub struct FleetStats {
-    /// Plain counts.
+    /// Counts over all attempts and calls.
     pub tally: Tally,
-    /// By run.
+    /// Summaries by run.
     pub runs: IndexMap<Symbol, RunTally, RandomState>,
-    /// By rate-limit scope.
+    /// Summaries by rate-limit scope.
     pub scopes: IndexMap<Scope, ScopeTally, RandomState>,
-    /// By origin.
+    /// Counts by origin.
     pub senders: IndexMap<OriginId, SenderTally, RandomState>,
-    /// Spent caps.
+    /// Exhausted spend caps.
     pub caps: HashMap<CapKey, CapTally, RandomState>,
-    /// By failure class.
+    /// Counts by failure class.
     pub classes: Classes,
-    /// The waits of each retry loop.
+    /// Waits of each retry loop.
     pub backoffs: Backoffs,
-    /// What became of retries.
+    /// Outcomes of retries.
     pub recoveries: Recoveries,
     /// Failures over time.
     pub failure_clusters: FailureClusters,
-    /// Loops around loops.
+    /// Retry loops around retry loops.
     pub layers: Layers,
-    /// Calls under way, where a pool is declared.
+    /// Concurrent calls, counted if a pool is declared.
     pub under_way: UnderWay,
     /// How the answers of each client end.
     pub answers: AnswersBy,
-    /// The first send.
+    /// Time of the first send.
     pub begun: Option<Time>,
-    /// What is known of each service, once somebody asks.
+    /// Sums by service, computed on first use.
     pub(super) by_service: OnceLock<HashMap<Service, OfService, RandomState>>,
-    /// The incidents that are told, once somebody asks.
+    /// The worst incidents, computed on first use.
     pub(super) worst_incidents: OnceLock<WorstIncidents>,
-    /// Where runs stand, and their marks.
+    /// Cached index and mark of each run.
     known_runs: DirectCache<Symbol, (usize, RunMark)>,
-    /// Where the scopes of origins, and the origins themselves, stand.
+    /// Cached indices of the scope and the sender of each origin.
     known_origins: DirectCache<OriginId, (usize, usize)>,
-    /// Where the answers stand of what asks from origins, apart for streams.
+    /// Cached index in `answers` of each origin, with and without streaming.
     known_askers: DirectCache<(OriginId, bool), usize>,
 }
 
-/// One service, whatever the account.
+/// Sums of one service, over all accounts.
 #[derive(Debug, Default)]
 pub(super) struct OfService {
-    /// Places of its scopes.
+    /// Indices of its scopes.
     pub(super) scopes: Vec<usize>,
     /// Calls whose first attempt failed.
     pub(super) failed_first: u64,
@@ -103,7 +104,7 @@ impl DerefMut for Fleet<'_> {
 }
 
 impl FleetStats {
-    /// Every row number that is kept as an example, to be renewed when rows leave the table.
+    /// Visits every row number kept as an example, to be updated when rows leave the table.
     pub fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
         self.tally.each_row(visit);
         self.runs.values_mut().for_each(|run| run.each_row(visit));
@@ -116,7 +117,7 @@ impl FleetStats {
         self.answers.values_mut().for_each(|answers| answers.each_row(visit));
     }
 
-    /// Takes in one call that is over, whose attempts sent before `since` were followed already.
+    /// Adds one call that has ended. Its attempts sent before `since` have been followed already.
     pub fn absorb(&mut self, call: &Call<'_>, since: Time, terms: &CallTerms) {
         self.tally.absorb(call);
         let (run, mark) = self.run_of(call.table(), call.first().run);
@@ -128,7 +129,7 @@ impl FleetStats {
         for (index, (scope, origin)) in scopes_of(call).into_iter().enumerate() {
             let (place, _) = self.places_of(call.table(), origin);
             if call.is_untimed() {
-                // Nothing that is counted over time.
+                // Nothing of it can be counted over time.
                 continue;
             }
             let tally = &mut self.scopes[place];
@@ -147,8 +148,8 @@ impl FleetStats {
         }
     }
 
-    /// Takes in calls of one attempt each that succeeded and has no detail: the same as [`FleetStats::absorb`], without
-    /// anything that such a call cannot add to.
+    /// Adds calls of one successful attempt without detail. Equivalent to [`FleetStats::absorb`], without the parts
+    /// that such a call does not affect.
     pub fn absorb_single_success(&mut self, table: &AttemptTable, rows: impl Iterator<Item = u32>, since: Time) {
         let mut alike = Alike::default();
         for row in rows {
@@ -223,8 +224,7 @@ impl FleetStats {
         self.begun = Some(self.begun.map_or(sent, |before| before.min(sent)));
     }
 
-    /// Takes in what happened within seconds of a call that further attempts may continue: its attempts sent at
-    /// `since` or later.
+    /// Follows a call that may still continue: adds its attempts sent at `since` or later to the short-term counts.
     pub fn follow(&mut self, call: &Call<'_>, since: Time, terms: &CallTerms) {
         let sent = call.as_sent();
         let (run, mark) = self.run_of(call.table(), call.first().run);
@@ -247,7 +247,7 @@ impl FleetStats {
         }
     }
 
-    /// Takes over what happened within seconds from other calls of the same table, of which nothing was judged.
+    /// Takes over the short-term counts of other calls of the same table, none of which are settled.
     pub fn take_instants(&mut self, table: &AttemptTable, other: &mut FleetStats) {
         for (scope, tally) in other.scopes.iter_mut().filter(|(_, tally)| tally.instants.len() > 0) {
             let instants = std::mem::take(&mut tally.instants);
@@ -262,19 +262,18 @@ impl FleetStats {
         other.begun.into_iter().for_each(|begun| self.begin(begun));
     }
 
-    /// TimeBuckets that are still known one by one, since they are not judged yet or others may have to do with them.
+    /// Returns the number of entries still kept one by one because they are not judged or may affect others.
     #[must_use]
     pub fn instants(&self) -> usize {
         self.scopes.values().map(|tally| tally.instants.len()).sum()
     }
 
-    /// Judges what happened within seconds, as far as it is known in full when nothing can be sent before `until`
-    /// any more.
+    /// Judges short-term counts as far as they are final, given that nothing sent before `until` is still to come.
     pub fn settle(&mut self, table: &AttemptTable, until: Time, terms: &Terms) {
         (self.by_service, self.worst_incidents) = (OnceLock::new(), OnceLock::new());
         let Some(begin) = self.begun else { return };
         let last = self.runs.values().map(|run| run.last).max();
-        // While something may follow, the end is not known.
+        // The end is unknown while more may follow.
         let end = last.filter(|_| until == Time(i64::MAX)).unwrap_or(Time(i64::MAX));
         for (scope, tally) in &mut self.scopes {
             tally.instants.settle(table, until, Span { begin, end }, terms);
@@ -314,7 +313,7 @@ impl FleetStats {
         }
     }
 
-    /// Takes in the summary of other calls, made from the same table.
+    /// Adds the summary of other calls from the same table.
     pub fn merge(&mut self, table: &AttemptTable, other: FleetStats) {
         (self.by_service, self.worst_incidents) = (OnceLock::new(), OnceLock::new());
         self.tally.merge(&other.tally);
@@ -342,7 +341,7 @@ impl FleetStats {
         self.begun = [self.begun, other.begun].into_iter().flatten().min();
     }
 
-    /// The spent caps in the order in which they were first met.
+    /// Returns the exhausted caps in the order in which they were first met.
     #[must_use]
     pub fn sorted_caps(&self) -> Vec<(&CapKey, &CapTally)> {
         let mut list: Vec<_> = self.caps.iter().collect();
@@ -352,23 +351,23 @@ impl FleetStats {
 }
 
 impl<'a> Fleet<'a> {
-    /// The summary of no call.
+    /// Creates an empty summary.
     #[must_use]
     pub fn new(table: &'a AttemptTable) -> Fleet<'a> {
         Fleet { table, stats: FleetStats::default() }
     }
 
-    /// Takes in one call that is over.
+    /// Adds one call that has ended.
     pub fn absorb(&mut self, call: &Call<'_>, terms: &CallTerms) {
         self.stats.absorb(call, Time(i64::MIN), terms);
     }
 
-    /// Judges what happened within seconds: nothing follows.
+    /// Judges all short-term counts; nothing may follow.
     pub fn settle(&mut self, terms: &Terms) {
         self.stats.settle(self.table, Time(i64::MAX), terms);
     }
 
-    /// Takes in the summary of other calls of the same table.
+    /// Adds the summary of other calls of the same table.
     pub fn merge(&mut self, other: Fleet<'a>) {
         self.stats.merge(self.table, other.stats);
     }

@@ -1,41 +1,41 @@
-//! What a rate-limit scope was sent, and what it refused, over time.
+//! Sends and refusals of a rate-limit scope over time.
 
 use super::row_ref::{RowRef, earlier, note};
 use crate::model::{Mergeable, Series, Time};
 
-/// Sends of one stretch of time.
+/// Sends in one time bucket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flow {
-    /// Attempts.
+    /// Number of attempts.
     pub sends: u64,
     /// Attempts that succeeded.
     pub ok: u64,
     /// Attempts refused by a rate limit.
     pub rejected: u64,
-    /// Attempts that met an overload.
+    /// Attempts refused for lack of capacity.
     pub overloaded: u64,
-    /// Calls that started in it.
+    /// Calls that started in the bucket.
     pub calls: u64,
-    /// All sends of those calls to the scope, whenever they came.
+    /// All sends of those calls to the scope, at any time.
     pub sends_of_calls: u64,
-    /// Of those, the sends of calls that two loops retried.
+    /// Of `sends_of_calls`, the sends of calls that two loops retried.
     pub layered: u64,
-    /// When the last of those that succeeded was sent.
+    /// Send time of the last attempt that succeeded.
     pub last_ok: Option<Time>,
-    /// The earliest of the attempts.
+    /// Earliest attempt.
     pub first: Option<RowRef>,
-    /// When the last of them was sent.
+    /// Send time of the last attempt.
     pub last: Option<Time>,
 }
 
 impl Flow {
-    /// Attempts that were refused, by a rate limit or for lack of capacity.
+    /// Returns the number of attempts refused, by a rate limit or for lack of capacity.
     #[must_use]
     pub fn refused(&self) -> u64 {
         self.rejected + self.overloaded
     }
 
-    /// One more call, whose only send succeeded.
+    /// Adds a call whose only send succeeded.
     pub(super) fn add_plain(&mut self, spot: RowRef) {
         self.sends += 1;
         self.ok += 1;
@@ -62,7 +62,7 @@ impl Mergeable for Flow {
     }
 }
 
-/// The sends of one scope over time.
+/// Sends of one scope over time.
 pub type Flows = Series<Flow>;
 
 impl Flows {

@@ -1,4 +1,4 @@
-//! What 429s said on one scope, and who was sent there nevertheless.
+//! 429s on one scope, and the sends refused while callers should have waited.
 
 use super::call_terms::CallTerms;
 use super::row_ref::{RowRef, earlier_row};
@@ -10,33 +10,33 @@ use foldhash::fast::FixedState;
 use std::cmp::Reverse;
 use std::hash::BuildHasher;
 
-/// Stretches of 2^13 µs, some 8 ms: finer than any clock two workers share.
+/// Binary logarithm of the bucket width in µs: 2^13 µs are some 8 ms, finer than the clocks of two workers agree.
 const SHIFT: u32 = 13;
 
-/// The stretch that holds a moment.
+/// Returns the bucket that contains a time.
 pub(super) fn stretch(at: Time) -> i64 {
     at.0 >> SHIFT
 }
 
-/// First and last moment of a stretch.
+/// Returns the start and the end of a bucket.
 pub(super) fn bounds(stretch: i64) -> (Time, Time) {
     (Time(stretch << SHIFT), Time((stretch + 1) << SHIFT))
 }
 
-/// The 429s of one scope.
+/// 429s of one scope.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gate {
     moments: TimeBuckets<GateEvent>,
 }
 
-/// How a refused send stood to what its own call had been told.
+/// Whether a refused send waited as long as its own call had been told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// It had been told nothing: only a shared gate could have held it back.
+    /// The call had not been told to wait; only a shared gate could have held the send back.
     Fresh,
     /// It waited as long as it had been told.
     Obedient,
-    /// It did not.
+    /// It did not wait as long as it had been told.
     Hurried,
 }
 
@@ -44,28 +44,28 @@ pub(super) enum Standing {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Closing {
     pub(super) until: Time,
-    /// When it was answered.
+    /// Time of the response.
     pub(super) answered: Time,
     pub(super) row: u32,
 }
 
-/// What happened at the gate in one stretch.
+/// Events at the gate in one bucket.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct GateEvent {
-    /// The latest end of a window opened in it.
+    /// The 429 in the bucket that keeps the gate closed longest.
     pub(super) closes: Option<Closing>,
-    /// All refused sends, and the first of them.
+    /// Number of refused sends, and the first of them.
     pub(super) refused: u64,
     pub(super) first: Option<u32>,
-    /// Those that had been told nothing, those that did not listen, and the first of either.
+    /// Numbers of fresh and hurried sends, and the first of either.
     pub(super) fresh: u64,
     pub(super) hurried: u64,
     pub(super) example: Option<u32>,
-    /// The calls that opened a window or did not listen.
+    /// Calls that closed the gate or did not wait.
     pub(super) callers: Callers,
 }
 
-/// Whether one call or several had a part in something: the least and the greatest of their fingerprints.
+/// Whether one call or several were involved: the smallest and the largest of their fingerprints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Callers(Option<(u64, u64)>);
 
@@ -104,10 +104,10 @@ impl Moment for GateEvent {
 }
 
 impl Gate {
-    /// Takes in the attempts of `call` on `scope` that were sent at `since` or later.
+    /// Adds the attempts of `call` on `scope` that were sent at `since` or later.
     pub(super) fn follow(&mut self, call: &Call<'_>, scope: Scope, since: Time, terms: &CallTerms) {
         let (table, caller) = (call.table(), caller(call));
-        // Until when the call itself was told to wait, and by which attempt last.
+        // Until when the call was told to wait, and the position of the attempt that was told last.
         let mut told: Option<(Time, usize)> = None;
         for position in 0..call.len() {
             let attempt = call.at(position);
@@ -132,7 +132,7 @@ impl Gate {
         }
     }
 
-    /// A 429 answered at `answered` asks everyone to stay away until `until`.
+    /// Adds a 429 answered at `answered` that asks everyone to wait until `until`.
     fn close(&mut self, table: &AttemptTable, answered: Time, until: Time, row: u32, caller: u64) {
         let gate_event = GateEvent {
             closes: Some(Closing { until, answered, row }),
@@ -142,7 +142,7 @@ impl Gate {
         self.moments.add(table, stretch(answered), gate_event);
     }
 
-    /// A send was refused.
+    /// Adds a refused send.
     fn refuse(&mut self, table: &AttemptTable, row: u32, standing: Standing, caller: u64) {
         let (fresh, hurried) = (standing == Standing::Fresh, standing == Standing::Hurried);
         let gate_event = GateEvent {
@@ -161,7 +161,7 @@ impl Gate {
         self.moments.merge(table, other.moments);
     }
 
-    /// Entries it holds.
+    /// Returns the number of entries.
     pub(super) fn len(&self) -> usize {
         self.moments.len()
     }
@@ -173,24 +173,24 @@ impl Gate {
         }
     }
 
-    /// What happened, in time order.
+    /// Returns the events in time order.
     pub(super) fn gate_events(&mut self, table: &AttemptTable) -> &[(i64, GateEvent)] {
         self.moments.in_order(table)
     }
 
-    /// Lets go of what happened before `until`.
+    /// Discards the events before `until`.
     pub(super) fn forget(&mut self, until: Time) {
         self.moments.forget_before(stretch(until));
     }
 }
 
-/// What tells a call from the others on its scope.
+/// Returns a fingerprint that identifies a call on its scope.
 fn caller(call: &Call<'_>) -> u64 {
     let first = call.first();
     FixedState::with_seed(0).hash_one((first.identity, first.sent, first.number))
 }
 
-/// Until when a 429 asks everyone on its scope to stay away.
+/// Returns until when a 429 asks everyone on its scope to wait.
 fn shut_until(call: &Call<'_>, position: usize, terms: &CallTerms) -> Option<Time> {
     let attempt = call.at(position);
     let hint = call.promised_us(position).filter(|hint| *hint > 0)?;

@@ -1,4 +1,4 @@
-//! What the calls of a run did with a failure that heals: another try, or none.
+//! Whether the calls of a run retried after a recoverable failure or gave up.
 
 use super::call_terms::CallTerms;
 use super::row_ref::{RowRef, earlier};
@@ -7,29 +7,29 @@ use crate::classify::Class;
 use crate::model::{Attempt, Flags, Outcome};
 use std::collections::BTreeMap;
 
-/// Calls that met one failure class, by what they did next.
+/// Calls whose first attempt failed with one class, by what they did next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Handling {
     /// Calls that sent again.
     pub retried: u64,
-    /// Calls that ended with their first attempt.
+    /// Calls that ended with their first attempt without a reason in the log.
     pub given_up: u64,
-    /// Of them, calls whose failure came inside a stream.
+    /// Of `given_up`, calls whose failure occurred within a stream.
     pub given_up_mid_stream: u64,
-    /// Calls of which nothing but likeness tells whether they sent again.
+    /// Calls for which only similarity shows whether they sent again.
     pub guessed: u64,
-    /// The first attempt of the earliest call that sent again.
+    /// First attempt of the earliest call that sent again.
     pub first_retried: Option<RowRef>,
-    /// The earliest attempt that was given up.
+    /// Earliest attempt that was given up.
     pub first_given_up: Option<RowRef>,
 }
 
-/// By class.
+/// Counts by failure class.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Handlings(BTreeMap<Class, Handling>);
 
 impl Handlings {
-    /// Takes in one call.
+    /// Adds one call.
     pub(super) fn absorb(&mut self, call: &Call<'_>, terms: &CallTerms) {
         let first = call.first();
         let Some(class) = first.class.filter(|class| *class != Class::Timeout && !first.terminal()) else { return };
@@ -48,7 +48,7 @@ impl Handlings {
         }
     }
 
-    /// Takes in those of other calls.
+    /// Adds the counts of other calls.
     pub(super) fn merge(&mut self, other: Handlings) {
         for (class, theirs) in other.0 {
             let mine = self.0.entry(class).or_default();
@@ -68,24 +68,24 @@ impl Handlings {
         }
     }
 
-    /// Every class that was met, in the order of the classes.
+    /// Iterates over the failure classes in order.
     pub fn iter(&self) -> impl Iterator<Item = (Class, &Handling)> {
         self.0.iter().map(|(class, handling)| (*class, handling))
     }
 }
 
-/// Whether the call sent its first attempt again, as more than likeness shows.
+/// Returns whether the call sent again, by more evidence than similarity.
 fn retried(call: &Call<'_>) -> bool {
     call.len() > 1 && call.grouping != Grouping::Inferred && !call.disordered
 }
 
-/// Whether the call ended with its first attempt for no reason that the log gives.
+/// Returns whether the call ended with its first attempt for no reason given in the log.
 fn given_up(call: &Call<'_>, terms: &CallTerms) -> bool {
     let known = call.grouping != Grouping::Inferred || call.first().flags.has(Flags::DECIDED_FAIL);
     known && ended_at_once(call, terms)
 }
 
-/// The same, as far as its attempts are known to be all.
+/// Like `given_up`, without requiring that its attempts are known to be complete.
 fn ended_at_once(call: &Call<'_>, terms: &CallTerms) -> bool {
     let first = call.first();
     let alone = call.len() == 1 && first.number <= 1 && first.sdk_count().is_none_or(|count| count == 0);
@@ -93,7 +93,7 @@ fn ended_at_once(call: &Call<'_>, terms: &CallTerms) -> bool {
     alone && !long && call.outcome == Outcome::Failed && first.max_attempts != 1 && !excused(first)
 }
 
-/// Reasons to stop, or to go on elsewhere, that are no mistake.
+/// Returns whether there is a good reason to stop or to continue elsewhere.
 fn excused(attempt: &Attempt) -> bool {
     let flags = attempt.flags;
     is_unsafe_to_repeat(attempt)

@@ -1,54 +1,54 @@
-//! Limits that were running out while sends went on as before.
+//! Rate limits that ran low while sends continued at the same rate.
 
 use super::flow::{Flow, Flows};
 use super::refusals::{Refusal, Refusals};
 use crate::model::{Gauge, LimitKind, Time};
 
-/// Thresholds of [`exhaustions`].
+/// Thresholds for [`exhaustions`].
 #[derive(Clone, Copy, Debug)]
 pub struct ExhaustionTerms {
-    /// Share of a limit under which it counts as running out.
+    /// Share of a limit below which it counts as running low.
     pub under: f64,
-    /// Least ratio of the rate of sends after to the rate before.
+    /// Minimum ratio of the rate of sends after the crossing to the rate before.
     pub rate_kept: f64,
-    /// How long after a limit was used up a 429 is still due to it, µs.
+    /// How long after a limit was exhausted a 429 is still attributed to it, in µs.
     pub follow_us: i64,
-    /// Readings that must show the limit running out where the log begins that way.
+    /// Minimum number of low readings if the log begins with them.
     pub readings: usize,
-    /// How long after a low reading an older one may still come in, µs.
+    /// How long after a low reading an outdated one may still arrive, in µs.
     pub stale_us: i64,
-    /// How long after the crossing the rate of attempts is looked at, µs.
+    /// How long after the crossing the rate of sends is measured, in µs.
     pub look_us: i64,
 }
 
-/// One time a limit ran low, and sends went on.
+/// One time a limit ran low and sends continued.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeadroomExhaustion {
-    /// Which limit.
+    /// Kind of limit.
     pub kind: LimitKind,
-    /// How much it allows.
+    /// Amount the limit allows.
     pub limit: i64,
-    /// When it was first seen running out.
+    /// When it was first seen to run low.
     pub crossed: Time,
-    /// The least that was left.
+    /// Smallest amount left.
     pub least: i64,
     /// When nothing was left.
     pub used_up: Option<Time>,
-    /// The first 429 from the crossing on: when it was sent, and its row.
+    /// Send time and row of the first 429 after the crossing.
     pub refused: Option<(Time, u32)>,
-    /// 429s until the limit had recovered.
+    /// Number of 429s until the limit had recovered.
     pub refusals: u64,
-    /// Nothing was left, and 429s followed.
+    /// Whether nothing was left and 429s followed.
     pub hit: bool,
-    /// Sends a second before and after the crossing.
+    /// Sends per second before and after the crossing.
     pub rates: (f64, f64),
-    /// The last moment it was known to be running out.
+    /// Last time at which it was known to be low.
     pub until: Time,
-    /// The first send from the crossing on.
+    /// Row of the first send after the crossing.
     pub row: Option<u32>,
 }
 
-/// What one scope was sent, and its 429s, ready to be asked about many times.
+/// Sends and 429s of one scope, prepared for repeated queries.
 #[derive(Debug)]
 pub struct Traffic {
     width: i64,
@@ -57,7 +57,7 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Of a scope with this flow and these 429s.
+    /// Creates the traffic of a scope from its flow and its 429s.
     #[must_use]
     pub fn of(flow: &Flows, refusals: &Refusals) -> Traffic {
         let (width, flow) = flow.sorted();
@@ -65,13 +65,13 @@ impl Traffic {
         Traffic { width, flow, refusals }
     }
 
-    /// All sends.
+    /// Returns the number of sends.
     #[must_use]
     pub fn sends(&self) -> u64 {
         self.flow.iter().map(|(_, flow)| flow.sends).sum()
     }
 
-    /// The first send of the stretch that holds `at`, or of the next one that holds any.
+    /// Returns the row of the first send in the bucket that contains `at`, or in the next one with sends.
     fn first_row(&self, at: Time) -> Option<u32> {
         let (_, flow) = self.flow.get(self.place(self.bucket(at)))?;
         flow.first.map(|spot| spot.row)
@@ -85,7 +85,7 @@ impl Traffic {
         self.flow.partition_point(|(at, _)| self.bucket(*at) < bucket)
     }
 
-    /// Sends a second in the buckets `from..to`, and how many those are.
+    /// Returns the sends per second in the buckets `from..to`, and their number.
     fn rate(&self, from: i64, to: i64) -> (f64, u64) {
         let span = &self.flow[self.place(from)..self.place(to.max(from))];
         let sends: u64 = span.iter().map(|(_, flow)| flow.sends).sum();
@@ -97,25 +97,25 @@ impl Traffic {
         &self.refusals[place(from)..place(until.plus_us(1)).max(place(from))]
     }
 
-    /// Whether a send that left before `at` was refused at that moment or soon after.
+    /// Returns whether an attempt sent before `at` was refused at that time or soon after.
     fn was_refusing(&self, at: Time) -> bool {
         let place = self.refusals.partition_point(|refusal| refusal.first.sent < at);
         self.refusals[..place].iter().rev().take(MOST_UNDER_WAY).any(|refusal| refusal.answered >= at)
     }
 
-    /// Sends a second over all.
+    /// Returns the sends per second over the whole log.
     fn usual(&self) -> Option<f64> {
         let bucket = |(at, _): &(Time, Flow)| self.bucket(*at);
         Some(self.rate(bucket(self.flow.first()?), bucket(self.flow.last()?) + 1).0)
     }
 
-    /// Sends a second before and after `crossed`, where they went on until `until` as they had before. A single
-    /// send after the crossing was on its way, and a few more are chance.
+    /// Returns the sends per second before and after `crossed`, if they continued until `until` at the former rate. A
+    /// single send after the crossing was already on its way, and a few more may be chance.
     fn went_on(&self, crossed: Time, until: Time, case: Case, terms: &ExhaustionTerms) -> Option<(f64, f64)> {
         let (first, at) = (self.bucket(self.flow.first()?.0), self.bucket(crossed));
         let span = self.bucket(until) - at;
         let (before, after) = if case.low_from_the_start {
-            // Nothing to compare with but itself: its first half and its second.
+            // There is nothing before to compare with, so compare the first half with the second.
             let half = at + span / 2;
             (self.rate(at, half), self.rate(half, at + span + 1))
         } else if span == 0 && case.hit && self.width > COARSE_US {
@@ -124,7 +124,7 @@ impl Traffic {
             let back = span.min(at - first);
             (self.rate(at - back, at), self.rate(at + 1, at + span + 1))
         };
-        // A client that a 429 held back just before had no rate of its own then: its usual one counts.
+        // A client held back by a 429 shortly before has no rate of its own then, so its usual rate counts.
         let rate = before.0.max(self.usual()?);
         let most = terms.rate_kept * rate * after.1 as f64 / after.0.max(f64::MIN_POSITIVE);
         let too_many = after.1 as f64 >= most + most.sqrt();
@@ -132,21 +132,21 @@ impl Traffic {
     }
 }
 
-/// 429s looked at before a moment: each stands for those of 66 ms or more, and a 429 takes no longer than
-/// a second or two.
+/// Maximum number of 429s that are checked before a given time: each entry represents those of 66 ms or more, and a 429
+/// takes at most a second or two.
 const MOST_UNDER_WAY: usize = 256;
 
-/// Stretches over a second may hold a whole drain and its recovery.
+/// Buckets wider than this may contain a complete drain and its recovery, in µs.
 const COARSE_US: i64 = 1_000_000;
 
-/// What is known of a drain before its rates are.
+/// What is known of a drain before its rates are computed.
 #[derive(Clone, Copy)]
 struct Case {
     low_from_the_start: bool,
     hit: bool,
 }
 
-/// Every time a limit ran low and sends went on, in time order. `readings` come in stretches of `width` µs.
+/// Returns every time a limit ran low and sends continued, in time order. `readings` are buckets of `width` µs.
 #[must_use]
 pub fn exhaustions(
     kind: LimitKind,
@@ -173,8 +173,8 @@ pub fn exhaustions(
     found
 }
 
-/// Where the limit had recovered that ran low at `begin`. Answers that were long under way tell of the time before:
-/// one of them between two that show little left is no recovery.
+/// Returns the index after the last low reading of the episode that starts at `begin`. A response that was in flight
+/// for long reports an earlier state, so a single such reading between two low ones is not a recovery.
 fn episode_end(readings: &[(Time, Gauge)], begin: usize, stale_us: i64, low: impl Fn(&Gauge) -> bool) -> usize {
     let mut last = begin;
     for (at, (_, gauge)) in readings.iter().enumerate().skip(begin + 1) {
@@ -187,10 +187,10 @@ fn episode_end(readings: &[(Time, Gauge)], begin: usize, stale_us: i64, low: imp
     last + 1
 }
 
-/// Readings in a row that show a limit running out.
+/// Consecutive readings that show a limit running low.
 struct Episode<'r> {
     readings: &'r [(Time, Gauge)],
-    /// The first reading after them.
+    /// Time of the first reading after them.
     recovered: Option<Time>,
     from_the_start: bool,
     coarse: bool,
@@ -204,11 +204,11 @@ impl Episode<'_> {
         let minima = self.readings.iter().map(|(_, gauge)| gauge.min);
         let least = minima.min_by_key(|min| (min.0, min.2))?;
         let used_up = (least.0 == 0).then_some(least.2);
-        // A 429 is this drain's while the limit had not been seen to recover, and soon after it was used up.
+        // A 429 is attributed to this drain until the limit is seen to recover, and shortly after it is exhausted.
         let open = until.plus_us(terms.follow_us).min(self.recovered.unwrap_or(Time(i64::MAX)));
         let end = used_up.map_or(open, |zero| open.max(zero.plus_us(terms.follow_us)));
         let refusals = traffic.refusals(crossed, end);
-        // A 429 that was under way then is how the client learnt of it: there was no time to slow down.
+        // If a 429 was in flight at that time, the client learned of the limit from it and had no time to slow down.
         if traffic.was_refusing(crossed) {
             return None;
         }
@@ -217,10 +217,10 @@ impl Episode<'_> {
             return None;
         }
         let first = refusals.first().map(|refusal| (refusal.first.sent, refusal.first.row));
-        // From a 429 on a client no longer chooses its rate.
+        // After a 429 the client no longer chooses its rate.
         let chosen = first.map_or(until, |(at, _)| at).min(crossed.plus_us(terms.look_us));
         let case = Case { low_from_the_start: self.from_the_start, hit };
-        // Where the headers show no more of it by then, what they do show counts: a 429 makes it no better.
+        // If headers do not cover the time up to the 429, the time they do cover is judged.
         let rates = traffic
             .went_on(crossed, chosen.max(crossed), case, terms)
             .or_else(|| traffic.went_on(crossed, until.min(chosen).max(crossed), case, terms))?;
@@ -239,8 +239,8 @@ impl Episode<'_> {
         })
     }
 
-    /// Whether the limit was low all the time, as far as the width of the stretches can tell: a stretch of a
-    /// minute that ends full may have been low for a moment.
+    /// Returns whether the limit was low throughout, as far as the width of the buckets can show: a bucket of a minute
+    /// that ends full may have been low only briefly.
     fn shows_the_course(&self, terms: &ExhaustionTerms) -> bool {
         let low = |remaining: i64, limit: i64| (remaining as f64) < terms.under * limit as f64;
         let all_low = |gauge: &Gauge| low(gauge.first.1, gauge.min.1) && low(gauge.last.1, gauge.min.1);
@@ -249,7 +249,7 @@ impl Episode<'_> {
     }
 }
 
-/// When the limit was first seen under the share; in long logs, the moment of the least reading at the latest.
+/// Returns when the limit was first seen below the share; with wide buckets, at the latest when it was lowest.
 fn crossing(gauge: &Gauge, under: f64) -> Time {
     let first_share = gauge.first.1 as f64 / gauge.min.1 as f64;
     if first_share < under { gauge.first.0 } else { gauge.min.2 }

@@ -1,4 +1,4 @@
-//! Retries that came at once after the server had said that it has no room, among all that had the choice.
+//! Immediate retries after rate limits and overloads, among all retries whose wait the client chose.
 
 use super::backoff::place;
 use super::call_terms::CallTerms;
@@ -9,44 +9,44 @@ use crate::measure::chance::tail;
 use crate::model::Flags;
 use smallvec::SmallVec;
 
-/// Shorter than this no timer was set, µs.
+/// Waits shorter than this involved no timer, in µs.
 const NO_TIMER_US: i64 = 5_000;
-/// The least first wait of a sound backoff, µs; it doubles. Official SDKs, _constants.py: 0.5 s.
+/// Smallest first wait of a sound backoff, in µs; it doubles. Official SDKs, _constants.py: 0.5 s.
 const LEAST_BASE_US: f64 = 500_000.0;
-/// Retries of a loop told apart; later ones count as the last.
+/// Number of retries of a loop that are distinguished; later ones count as the last.
 const STEPS: usize = 4;
 /// Retries kept as examples.
 const EXAMPLES: usize = 4;
 
-/// The waits of some calls after overloads and rate limits, where the server named none: those of the client's own
-/// retries, and those of a loop around them, each by itself.
+/// Waits after overloads and rate limits for which the server requested no wait: those of the client's own retries, and
+/// those of a loop around them.
 #[derive(Clone, Debug, Default)]
 pub struct ImmediateRetries {
-    /// The client's own retries, or the only loop there is.
+    /// The client's own retries, or the only loop.
     pub inner: LoopImmediateRetries,
     /// The loop around them.
     pub outer: LoopImmediateRetries,
 }
 
-/// The waits of one loop.
+/// Waits of one loop.
 #[derive(Clone, Debug, Default)]
 pub struct LoopImmediateRetries {
-    /// Before the first retry of the loop in a call, the second, ...
+    /// Number of waits before the first retry of the loop in a call, the second, and so on.
     steps: [u64; STEPS],
-    /// Waits that are none, and those shorter than [`NO_TIMER_US`].
+    /// Waits that count as none, and those shorter than [`NO_TIMER_US`].
     short: u64,
     timerless: u64,
-    /// Those of them of which the client says that it chose none.
+    /// Of `short`, those the client states it chose to be 0.
     meant: u64,
-    /// Those whose send was refused again.
+    /// Of `short`, those whose send was refused again.
     refused_again: u64,
-    /// Those in calls that two loops retried.
+    /// Of `short`, those in calls that two loops retried.
     layered: u64,
-    /// The failures that were answered so, the earliest first.
+    /// The earliest failures that were retried immediately, in order.
     examples: SmallVec<[RowRef; EXAMPLES]>,
 }
 
-/// One wait of that kind.
+/// A wait chosen by the client after a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OwnWait {
     us: i64,
@@ -54,22 +54,22 @@ pub(crate) struct OwnWait {
 }
 
 impl OwnWait {
-    /// Whether it is none.
+    /// Returns whether the wait counts as none.
     pub(crate) fn is_none(self, terms: &CallTerms) -> bool {
         self.us < terms.no_wait_us
     }
 
-    /// The wait after the attempt at `position`, if that met a lack of room and the client chose when to come back.
+    /// Returns the wait after the attempt at `position`, if that was refused and the client chose the wait.
     pub(crate) fn after(call: &Call<'_>, position: usize) -> Option<OwnWait> {
         let (attempt, next) = (call.at(position), call.at(position + 1));
         let refused = attempt.refused() && !attempt.flags.has(Flags::SERVER_SAYS_NO);
-        // A hint of zero means "now", and another model is a fallback.
+        // A hint of zero means "now", and a different model is a fallback.
         if !refused || call.promised_us(position).is_some() || !same_sender(call.table(), attempt, next) {
             return None;
         }
         let wait = call.wait_before(position + 1)?;
         let planned = call.detail(position).and_then(|detail| detail.planned_us);
-        // The client says it did not wait, and the log's clock is too coarse to tell: believe it.
+        // The client states that it did not wait, and the log's clock is too coarse to contradict it.
         if planned == Some(0) && (call.whole_seconds || !wait.end_to_start) && wait.us <= 2_000_000 {
             return Some(OwnWait { us: 0, meant: true });
         }
@@ -79,7 +79,7 @@ impl OwnWait {
 }
 
 impl ImmediateRetries {
-    /// That of one call.
+    /// Creates the counts of one call.
     #[must_use]
     pub(crate) fn of(call: &Call<'_>, terms: &CallTerms) -> ImmediateRetries {
         let mut immediate_retries = ImmediateRetries::default();
@@ -135,50 +135,50 @@ impl LoopImmediateRetries {
         other.examples.into_iter().for_each(|failure| self.note(failure));
     }
 
-    /// Waits of the clients' own choosing.
+    /// Returns the number of waits chosen by the clients.
     #[must_use]
     pub fn waits(&self) -> u64 {
         self.steps.iter().sum()
     }
 
-    /// Those that were none.
+    /// Returns the number of waits that count as none.
     #[must_use]
     pub fn short(&self) -> u64 {
         self.short
     }
 
-    /// Sends after them that were refused again.
+    /// Returns the number of sends after them that were refused again.
     #[must_use]
     pub fn refused_again(&self) -> u64 {
         self.refused_again
     }
 
-    /// Rows of the earliest failures that were answered so.
+    /// Iterates over the rows of the earliest failures that were retried immediately.
     pub fn rows(&self) -> impl Iterator<Item = u32> + '_ {
         self.examples.iter().map(|failure| failure.row)
     }
 
-    /// Whether the clients said so of some.
+    /// Returns whether clients state for some waits that they chose them to be 0.
     #[must_use]
     pub fn is_meant(&self) -> bool {
         self.meant > 0
     }
 
-    /// Whether none of its waits lasted, all of them in calls that two loops retried: at least two.
+    /// Returns whether all waits count as none, in calls that two loops retried; there must be at least two.
     #[must_use]
     pub fn is_all_layered(&self) -> bool {
         self.short > 1 && self.short == self.waits() && self.layered == self.short
     }
 
-    /// The most that chance makes of it: how likely full jitter, from the least sound base on, is to bring about as
-    /// many waits this short. The chance of a short wait differs from step to step; with their mean for all of them
-    /// the binomial distribution gives no less (Hoeffding 1956).
+    /// Returns an upper bound of the probability that full jitter, with the smallest sound base, produces as many short
+    /// waits. The probability of a short wait differs between steps; the binomial distribution with their mean gives at
+    /// least as much (Hoeffding 1956).
     #[must_use]
     pub fn by_chance(&self, no_wait_us: i64) -> f64 {
         let at_least = |count: u64, us: i64| -> f64 {
             let steps = self.steps.iter().zip(0..);
             let expected: f64 = steps.map(|(&n, step)| n as f64 * us as f64 / (LEAST_BASE_US * 2_f64.powi(step))).sum();
-            // Below that the bound does not hold, nor is anything unlikely.
+            // Below this the bound does not hold, and the count is not unlikely anyway.
             if (count as f64) < expected + 1.0 {
                 1.0
             } else {
@@ -193,7 +193,8 @@ impl LoopImmediateRetries {
 mod tests {
     use super::LoopImmediateRetries;
 
-    /// Waits before so many first, second, ... retries, the first `short` of which were none.
+    /// Probability by chance, given the number of waits before the first, second, ... retries, of which `short` count
+    /// as none.
     fn chance(steps: [u64; 4], short: u64, timerless: u64) -> f64 {
         LoopImmediateRetries { steps, short, timerless, ..LoopImmediateRetries::default() }.by_chance(50_000)
     }
@@ -210,7 +211,7 @@ mod tests {
 
     #[test]
     fn chances_of_several_steps_are_no_less_than_they_are() {
-        // One call: 0.1, 0.05 and 0.025.
+        // One call, with probabilities 0.1, 0.05 and 0.025.
         let found = chance([1, 1, 1, 0], 3, 0);
         assert!((1.25e-4..3e-4).contains(&found), "{found}");
         assert!(chance([1, 1, 1, 0], 3, 3) < 1e-6);

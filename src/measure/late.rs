@@ -1,22 +1,22 @@
-//! Calls of a run that a rate limit let through late.
+//! Calls of a run that succeeded late because of rate limits.
 
 use super::call_terms::CallTerms;
 use super::row_ref::{RowRef, earlier};
 use crate::calls::{Call, Grouping, Wait};
 use crate::model::{Outcome, Time};
 
-/// Calls that succeeded late, after nothing but rate limits: see [`CallTerms::late_attempt`].
+/// Calls that succeeded late, after rate limits only; see [`CallTerms::late_attempt`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Late {
-    /// Calls.
+    /// Number of calls.
     pub calls: u64,
-    /// Sends that were refused to them.
+    /// Refused sends of these calls.
     pub refused: u64,
-    /// Time they waited between attempts.
+    /// Total wait between their attempts.
     pub waited: Wait,
-    /// The first attempt of the earliest of them.
+    /// First attempt of the earliest of them.
     pub first: Option<RowRef>,
-    /// When the latest of them began.
+    /// Start of the latest of them.
     pub last: Option<Time>,
 }
 

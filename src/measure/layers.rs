@@ -1,4 +1,4 @@
-//! Which retry loop stands around which, by how a call's sends factor: m rounds of n.
+//! Nested retry loops, recognised by how the sends of a call factor: m rounds of n sends.
 
 use super::loops::{Loops, Sign, loops_of};
 use super::row_ref::{RowRef, earlier};
@@ -8,38 +8,38 @@ use crate::untrusted::cut;
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 
-/// Rounds, and sends of a round, beyond which no more are told apart.
+/// Largest number of rounds, or of sends in a round, that is distinguished.
 const MOST: u32 = 99;
 
-/// Two loops, and how they were seen.
+/// Two nested loops, and how they were recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Layering {
     sign: Sign,
     client: Symbol,
     client_version: Symbol,
-    /// The layer whose sends were counted, and for [`Sign::Nested`] the one around it.
+    /// Layer whose sends were counted and, for [`Sign::Nested`], the layer around it.
     layer: Symbol,
     around: Symbol,
     /// Rounds of the outer loop.
     pub rounds: u32,
     /// Sends of the inner loop in the longest round.
     pub inner: u32,
-    /// Every round sent as often.
+    /// Whether all rounds have the same number of sends.
     pub even: bool,
 }
 
-/// Calls in which two loops were seen.
+/// Calls in which the two loops were seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LayerTally {
-    /// Calls.
+    /// Number of calls.
     pub calls: u64,
-    /// Their sends, as far as the two loops made them.
+    /// Sends of these calls that belong to the two loops.
     pub sends: u64,
-    /// The first attempt of the earliest.
+    /// First attempt of the earliest of them.
     pub first: Option<RowRef>,
 }
 
-/// By pair of loops and factorisation.
+/// Counts by pair of loops and factorisation.
 pub type Layers = HashMap<Layering, LayerTally, RandomState>;
 
 impl Layering {
@@ -59,25 +59,25 @@ impl Layering {
         }
     }
 
-    /// Most sends of one call: what (r+1)^d comes to for two layers with these counts.
+    /// Returns the most sends of one call: (r+1)^d for two layers with these counts.
     #[must_use]
     pub fn bound(&self) -> u32 {
         self.rounds * self.inner
     }
 
-    /// What shows the two loops, in words.
+    /// Returns a phrase for the sign by which the loops were recognised.
     #[must_use]
     pub fn sign(&self) -> &'static str {
         self.sign.words()
     }
 
-    /// The client's library and its version, as logged.
+    /// Returns the client library and its version, as logged.
     #[must_use]
     pub fn client<'n>(&self, names: &'n Interner) -> (Option<&'n str>, Option<&'n str>) {
         (names.get(self.client), names.get(self.client_version))
     }
 
-    /// The inner loop and the outer one, as far as the log names them.
+    /// Returns names of the inner and the outer loop, as far as the log has them.
     #[must_use]
     pub fn names(&self, names: &Interner) -> (String, String) {
         let here = names.get(self.layer).map(|name| cut(name, 40));
@@ -107,7 +107,7 @@ impl Layering {
     }
 }
 
-/// Takes in the loops of one call; whether it shows any that are no guess.
+/// Adds the loops of one call. Returns whether the call shows any with certainty.
 pub(super) fn absorb(layers: &mut Layers, call: &Call<'_>) -> bool {
     let Some(loops) = loops_of(call) else { return false };
     if call.grouping == Grouping::Inferred && !loops.are_shown(call) {
@@ -131,7 +131,7 @@ fn add(mine: &mut LayerTally, theirs: LayerTally) {
     mine.first = earlier(mine.first, theirs.first);
 }
 
-/// The pairs of loops, that with most sends first.
+/// Returns the pairs of loops, those with the most sends first.
 #[must_use]
 pub fn sorted_layers<'l>(layers: &'l Layers, table: &AttemptTable) -> Vec<(&'l Layering, &'l LayerTally)> {
     let mut list: Vec<_> = layers.iter().collect();

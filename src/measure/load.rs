@@ -1,36 +1,36 @@
-//! What a rate-limit scope was asked to carry: arrivals and time in system.
+//! Load of a rate-limit scope: arrivals and time in system.
 
 use crate::calls::Call;
 use crate::model::{Attempt, Time};
 
-/// The load on one scope.
+/// Load of one scope.
 #[derive(Clone, Debug, Default)]
 pub struct Load {
-    /// Calls that started on it.
+    /// Calls that started on the scope.
     pub calls: u64,
-    /// Time from their first send to their last answer, µs.
+    /// Sum of the times from their first send to their last answer, in µs.
     pub in_system_us: u64,
-    /// Attempts whose duration is known.
+    /// Attempts with a known duration.
     pub timed: u64,
-    /// How long those lasted together, µs.
+    /// Sum of these durations, in µs.
     pub busy_us: u64,
 }
 
 impl Load {
-    /// Takes in a call that started on the scope.
+    /// Adds a call that started on the scope.
     pub(super) fn absorb(&mut self, call: &Call<'_>) {
         self.calls += 1;
         self.in_system_us += call.ended().us_since(call.first().sent).max(0).unsigned_abs();
     }
 
-    /// Takes in a call of one attempt, which drew on the scope.
+    /// Adds a call of one attempt that drew on the scope.
     pub(super) fn absorb_single_success(&mut self, attempt: &Attempt) {
         self.calls += 1;
         self.in_system_us += attempt.ended().us_since(attempt.sent).max(0).unsigned_abs();
         self.absorb_attempt(attempt);
     }
 
-    /// Takes in an attempt that drew on the scope.
+    /// Adds an attempt that drew on the scope.
     pub(super) fn absorb_attempt(&mut self, attempt: &Attempt) {
         if let Some(us) = attempt.duration.as_us() {
             self.timed += 1;
@@ -45,14 +45,14 @@ impl Load {
         self.busy_us += other.busy_us;
     }
 
-    /// Mean time from the first send of a call to its last answer, in seconds: W of Little's law.
+    /// Returns the mean time from the first send of a call to its last answer, in seconds: W of Little's law.
     #[must_use]
     pub fn time_in_system_s(&self) -> Option<f64> {
         (self.calls > 0).then(|| self.in_system_us as f64 / self.calls as f64 / 1e6)
     }
 
-    /// Calls a second over the time from `first` to `last`: lambda of Little's law. `None` where that is under a
-    /// second, of which nothing can be said.
+    /// Returns the calls per second from `first` to `last`: lambda of Little's law. Returns `None` if that is less than
+    /// a second, too short for an estimate.
     #[must_use]
     pub fn arrivals_per_s(&self, first: Time, last: Time) -> Option<f64> {
         let s = last.s_since(first);

@@ -1,27 +1,27 @@
-//! Two retry loops in one call: what shows them, and who runs which.
+//! Recognises two nested retry loops in one call.
 
 use crate::calls::{CLOCK_SLACK_US, Call, Grouping, same_scope, shows_retry, streaks};
 use crate::model::{Attempt, Flags};
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// What shows the two loops.
+/// Sign by which two loops are recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Sign {
-    /// The SDK's own counter begins anew.
+    /// The SDK's own counter restarts.
     SdkCounter,
-    /// One value of the SDK's own counter stands on several attempts, and a higher one on later ones.
+    /// The SDK's own counter has the same value on several attempts, and a higher one on later ones.
     OneCount,
-    /// The layer's numbers begin anew.
+    /// The layer's attempt numbers restart.
     Numbers,
-    /// One number stands on several requests.
+    /// Several requests have the same attempt number.
     OneNumber,
     /// Sends of one layer lie within one attempt of another.
     Nested,
 }
 
 impl Sign {
-    /// As written in reports.
+    /// Returns the phrase used in reports.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Sign::SdkCounter => "the SDK's own retry counter begins again",
@@ -33,39 +33,39 @@ impl Sign {
     }
 }
 
-/// Two loops of one call: how often the inner one sent in each round of the outer one.
+/// Two loops of one call, with the sends of the inner loop in each round of the outer one.
 pub(crate) struct Loops {
-    /// What shows them.
+    /// Sign by which they are recognised.
     pub(crate) sign: Sign,
-    /// Sends of each round.
+    /// Number of sends in each round.
     pub(crate) rounds: SmallVec<[u32; 8]>,
-    /// Their positions in the call, in order.
+    /// Positions of these sends in the call, in order.
     pub(crate) positions: SmallVec<[usize; 16]>,
 }
 
 impl Loops {
-    /// Sends of all rounds.
+    /// Returns the number of sends in all rounds.
     pub(crate) fn sends(&self) -> u32 {
         self.rounds.iter().sum()
     }
 
-    /// Sends of the longest round.
+    /// Returns the number of sends in the longest round.
     pub(crate) fn inner(&self) -> u32 {
         self.rounds.iter().copied().max().unwrap_or(0)
     }
 
-    /// Whether every round sent as often as the longest.
+    /// Returns whether all rounds have the same number of sends.
     pub(crate) fn are_even(&self) -> bool {
         self.rounds.iter().all(|&round| round == self.inner())
     }
 
-    /// Whether it is more than one call that ran out of attempts, and the next one.
+    /// Returns whether this cannot be one call that ran out of attempts followed by the next one.
     fn are_plain(&self) -> bool {
         self.rounds.len() > 2 || self.rounds.iter().all(|&round| round > 1)
     }
 
-    /// Whether each new round is shown to be the same request: in an outage, calls that run out of attempts one
-    /// after the other look like rounds where the log names no calls.
+    /// Returns whether each new round is shown to repeat the same request. In a log without call ids, consecutive calls
+    /// that run out of attempts during an outage look like rounds.
     pub(crate) fn are_shown(&self, call: &Call<'_>) -> bool {
         let mut border = 0;
         self.rounds.iter().take(self.rounds.len().saturating_sub(1)).all(|&round| {
@@ -79,7 +79,7 @@ impl Loops {
     }
 }
 
-/// The two loops of a call, if it shows any.
+/// Returns the two loops of a call, if it shows any.
 pub(crate) fn loops_of(call: &Call<'_>) -> Option<Loops> {
     if call.len() < 3 || call.disordered {
         return None;
@@ -90,7 +90,7 @@ pub(crate) fn loops_of(call: &Call<'_>) -> Option<Loops> {
         .filter(|loops| call.grouping != Grouping::Inferred || loops.are_plain())
 }
 
-/// 0, 1, 2, 0, 1, 2; or 0, 0, 1, 1, where something beneath the SDK sends again.
+/// Recognises 0, 1, 2, 0, 1, 2; or 0, 0, 1, 1, if something beneath the SDK resends.
 fn by_sdk_counter(call: &Call<'_>, streak: Range<usize>) -> Option<Loops> {
     let counts: SmallVec<[(usize, u16); 16]> =
         streak.filter_map(|p| Some((p, u16::from(call.at(p).sdk_count()?)))).collect();
@@ -99,7 +99,7 @@ fn by_sdk_counter(call: &Call<'_>, streak: Range<usize>) -> Option<Loops> {
     if rises { repeats(call, &counts, Sign::OneCount) } else { restarts(call, counts.into_iter(), Sign::SdkCounter, 0) }
 }
 
-/// 1, 2, 3, 1, 2, 3 or 1, 1, 1, 2, 2, 2.
+/// Recognises 1, 2, 3, 1, 2, 3 or 1, 1, 1, 2, 2, 2.
 fn by_numbers(call: &Call<'_>, streak: Range<usize>) -> Option<Loops> {
     let numbered: SmallVec<[(usize, u16); 16]> =
         streak.map(|p| (p, call.at(p).number)).filter(|&(_, number)| number > 0).collect();
@@ -111,14 +111,14 @@ fn by_numbers(call: &Call<'_>, streak: Range<usize>) -> Option<Loops> {
     }
 }
 
-/// Rounds of a counter that rises, and begins again at `first`.
+/// Returns the rounds of a counter that rises, and restarts at `first`.
 fn restarts(call: &Call<'_>, counted: impl Iterator<Item = (usize, u16)>, sign: Sign, first: u16) -> Option<Loops> {
     let mut loops = Loops { sign, rounds: SmallVec::new(), positions: SmallVec::new() };
     let mut before: Option<(usize, u16)> = None;
     for (position, count) in counted {
         match before {
             Some((earlier, last)) if same_loop(call, earlier, position) => {
-                // Two like counts in a row above the first belong to two requests side by side.
+                // A repeated count above the first belongs to two concurrent requests.
                 if !in_turn(call, earlier, position) || (count == last && count != first) {
                     return None;
                 }
@@ -143,7 +143,7 @@ fn restarts(call: &Call<'_>, counted: impl Iterator<Item = (usize, u16)>, sign: 
     loops.is_product().then_some(loops)
 }
 
-/// Rounds of attempts that share a number and are shown to be different ones, one after the other.
+/// Returns the rounds of attempts with the same number that are shown to be different requests, one after the other.
 fn repeats(call: &Call<'_>, numbered: &[(usize, u16)], sign: Sign) -> Option<Loops> {
     let mut loops = Loops { sign, rounds: SmallVec::new(), positions: SmallVec::new() };
     for (index, &(position, number)) in numbered.iter().enumerate() {
@@ -156,7 +156,7 @@ fn repeats(call: &Call<'_>, numbered: &[(usize, u16)], sign: Sign) -> Option<Loo
                 if number == last {
                     let (before, next) = (call.at(earlier), call.at(position));
                     let distinct = match sign {
-                        // Two clients side by side count alike: only durations or numbers show that it is one.
+                        // Two concurrent clients count alike: only durations or numbers show that there is one.
                         Sign::OneCount => before.duration.as_us().is_some() || next.number > before.number,
                         _ => distinct_requests(before, next),
                     };
@@ -178,7 +178,7 @@ fn repeats(call: &Call<'_>, numbered: &[(usize, u16)], sign: Sign) -> Option<Loo
     loops.is_product().then_some(loops)
 }
 
-/// Sends of another layer within the attempts of one.
+/// Returns the sends of another layer within the attempts of one.
 fn by_nesting(call: &Call<'_>) -> Option<Loops> {
     let layer = |p: usize| call.origin(p).layer;
     let outer =
@@ -192,7 +192,7 @@ fn by_nesting(call: &Call<'_>) -> Option<Loops> {
         if earlier.iter().any(|&p| !call.at(p).failed()) {
             return None;
         }
-        // The outer record stands for the last send, if both layers logged that one under one request id.
+        // The outer record represents the last send, if both layers logged that under the same request id.
         let witnessed = inside.len() > 1 && inside.iter().all(|&p| distinct_requests(call.at(p), call.at(position)));
         loops.rounds.push(inside.len() as u32 + u32::from(witnessed));
         loops.positions.extend(inside);
@@ -204,12 +204,12 @@ fn within(inner: &Attempt, outer: &Attempt) -> bool {
     outer.duration.as_us().is_some() && inner.sent >= outer.sent && inner.ended() <= outer.ended()
 }
 
-/// Whether two attempts can belong to the same pair of loops: a fallback begins a pair of its own.
+/// Returns whether two attempts can belong to the same pair of loops; a fallback starts a new pair.
 fn same_loop(call: &Call<'_>, a: usize, b: usize) -> bool {
     same_scope(call, a, b) && call.origin(a).layer == call.origin(b).layer
 }
 
-/// Whether the later attempt waited for the earlier one to end: hedged requests do not.
+/// Returns whether the later attempt was sent after the earlier one ended, unlike hedged requests.
 fn in_turn(call: &Call<'_>, earlier: usize, later: usize) -> bool {
     call.at(later).sent.us_since(call.at(earlier).ended()) >= -CLOCK_SLACK_US
 }

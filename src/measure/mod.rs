@@ -1,7 +1,7 @@
-//! Summaries that merge: whatever a run or fleet rule, or a table of the report, needs to know.
+//! Mergeable summaries of calls, for the rules on runs and the fleet and for the tables of the report.
 //!
-//! Every summary is built call by call, and two summaries of disjoint calls merge into the summary of both,
-//! in any order. Nothing here looks back at a table of all attempts.
+//! Every summary is built call by call, and two summaries of disjoint calls merge into the summary of both, in any
+//! order. None needs access to a table of all attempts.
 
 mod amplification;
 mod answers;

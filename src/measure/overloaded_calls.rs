@@ -1,4 +1,4 @@
-//! Calls that met lack of capacity again and again, on one model throughout.
+//! Calls that repeatedly failed for lack of capacity, on one model throughout.
 
 use super::row_ref::RowRef;
 use crate::calls::Call;
@@ -6,19 +6,19 @@ use crate::model::{Flags, Time};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-/// Fewer capacity failures in one call are common.
+/// Minimum number of capacity failures of a call that are counted; fewer are common.
 const LEAST: usize = 3;
-/// More are counted as so many.
+/// Larger numbers of failures count as this many.
 const MOST: usize = 32;
-/// Calls known one by one, for each number of failures: the earliest.
+/// Maximum number of calls that are kept for each number of failures: the earliest.
 const EARLIEST: usize = 4;
 
-/// One such call.
+/// A call that repeatedly failed for lack of capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OverloadedCall {
-    /// Its first attempt.
+    /// First attempt of the call.
     pub spot: RowRef,
-    /// When its last attempt was answered.
+    /// End of the call.
     pub ended: Time,
 }
 
@@ -28,12 +28,12 @@ struct Bar {
     earliest: SmallVec<[OverloadedCall; EARLIEST]>,
 }
 
-/// Such calls of one scope, by the number of their capacity failures.
+/// Such calls of one scope, by their number of capacity failures.
 #[derive(Clone, Debug, Default)]
 pub struct OverloadedCalls(BTreeMap<u8, Bar>);
 
 impl OverloadedCalls {
-    /// Takes in a call all of whose attempts drew on the scope.
+    /// Adds a call all of whose attempts drew on the scope.
     pub(super) fn absorb(&mut self, call: &Call<'_>) {
         let failures = call.attempts().filter(|attempt| attempt.lacked_capacity()).count();
         let elsewhere = call.attempts().any(|attempt| attempt.flags.has(Flags::DECIDED_OTHER));
@@ -59,7 +59,7 @@ impl OverloadedCalls {
         all.for_each(|one| visit(&mut one.spot.row));
     }
 
-    /// How many calls met at least `failures`, and the earliest of them in order.
+    /// Returns the number of calls with at least `failures` capacity failures, and the earliest of them in order.
     #[must_use]
     pub fn at_least(&self, failures: u64) -> (u64, Vec<OverloadedCall>) {
         let bars = || self.0.iter().filter(|(count, _)| u64::from(**count) >= failures).map(|(_, bar)| bar);

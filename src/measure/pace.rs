@@ -1,4 +1,4 @@
-//! How fast a run's successes were, quarter by quarter.
+//! Speed of a run's successes, by quarter of its time.
 
 use super::row_ref::{RowRef, earlier, note};
 use crate::calls::Call;
@@ -6,13 +6,13 @@ use crate::model::{Attempt, AttemptTable, Flags, Mergeable, Series, Symbol, Usag
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
 
-/// Models of one run told apart: those whose fingerprints come first.
+/// Maximum number of models kept for one run: the first by fingerprint.
 const MOST_MODELS: usize = 8;
-/// Stretches of time kept of one model in one run.
+/// Maximum number of time buckets kept for one model in one run.
 const STRETCHES: usize = 64;
-/// Answers shorter than this say more of the first token than of the others.
+/// Answers with fewer tokens say more about the first token than about the others.
 const LONG_ANSWER: u32 = 50;
-/// Logarithms are kept in so many parts, as whole numbers: their sums do not depend on order.
+/// Scale of logarithms, which are kept as whole numbers so that sums do not depend on order.
 const PARTS: f64 = 1000.0;
 
 /// What is measured.
@@ -20,29 +20,29 @@ const PARTS: f64 = 1000.0;
 pub enum Kind {
     /// Milliseconds to the first token.
     FirstToken,
-    /// Microseconds for each output token.
+    /// Microseconds per output token.
     PerToken,
-    /// Microseconds for a whole answer.
+    /// Microseconds for the whole answer.
     Whole,
 }
 
-/// Successes of one stretch of time.
+/// Successes in one time bucket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Successes {
     count: u64,
-    /// FleetStats of logarithms, in parts, and of their squares.
+    /// Sums of scaled logarithms, and of their squares.
     sum: i64,
     squares: i64,
-    /// Tokens of the prompts, where known, and of how many.
+    /// Prompt tokens, and the number of successes for which they are known.
     prompt_tokens: u64,
     prompts: u64,
-    /// Tokens of the answers, where known, and of how many.
+    /// Output tokens, and the number of successes for which they are known.
     output_tokens: u64,
     outputs: u64,
 }
 
 impl Successes {
-    /// Takes in one more, of this logarithm.
+    /// Adds a success with this scaled logarithm.
     fn add(&mut self, logarithm: i64, usage: Usage) {
         let prompt =
             u64::from(usage.input_tokens) + u64::from(usage.cache_read_tokens) + u64::from(usage.cache_write_tokens);
@@ -68,31 +68,31 @@ impl Mergeable for Successes {
     }
 }
 
-/// Successes of one quarter of a run.
+/// Successes in one quarter of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quarter {
-    /// How many.
+    /// Number of successes.
     pub count: u64,
-    /// The geometric mean, in ms or µs: see [`Kind`].
+    /// Geometric mean in ms or µs; see [`Kind`].
     pub mean: f64,
-    /// The standard error of its logarithm.
+    /// Standard error of the logarithm of the mean.
     pub error: f64,
-    /// Tokens of a prompt on average, where nearly all are known.
+    /// Mean number of prompt tokens, if known for nearly all.
     pub prompt_tokens: Option<f64>,
-    /// Tokens of an answer on average, where nearly all are known.
+    /// Mean number of output tokens, if known for nearly all.
     pub output_tokens: Option<f64>,
 }
 
-/// The speed of one model in one run.
+/// Speed of one model in one run.
 #[derive(Clone, Debug)]
 pub struct Pace {
-    /// Which.
+    /// Model.
     pub model: Symbol,
     /// What is measured.
     pub kind: Kind,
-    /// The first success.
+    /// First success.
     pub first: Option<RowRef>,
-    /// The last.
+    /// Last success.
     pub last: Option<RowRef>,
     series: Series<Successes, STRETCHES>,
 }
@@ -104,7 +104,7 @@ impl Pace {
         self.series.merge(other.series);
     }
 
-    /// The four quarters of the time in which it was used, where each holds a success.
+    /// Returns the four quarters of the time in which the model was used, if each has a success.
     #[must_use]
     pub fn quarters(&self) -> Option<[Quarter; 4]> {
         let (width, stretches) = self.series.by_time();
@@ -131,15 +131,15 @@ fn quarter(sum: Successes) -> Quarter {
     }
 }
 
-/// The average over the `known` of `all`, where those are nearly all.
+/// Returns the mean over the `known` of `all`, if these are nearly all.
 fn average(sum: u64, known: u64, all: u64) -> Option<f64> {
     (known * 10 >= all * 9).then(|| sum as f64 / known.max(1) as f64)
 }
 
-/// The speed of each model in one run.
+/// Speed of each model in one run.
 #[derive(Clone, Debug, Default)]
 pub struct Paces(
-    /// By fingerprint, in order: few, and looked through for each success.
+    /// Sorted by fingerprint; few, and searched linearly for each success.
     Vec<(u64, Pace)>,
 );
 
@@ -150,7 +150,7 @@ impl Paces {
         self.absorb_success(table, call.at(position), RowRef::of(table, row));
     }
 
-    /// Takes in the attempt with which a call succeeded.
+    /// Adds the successful attempt of a call.
     pub(super) fn absorb_success(&mut self, table: &AttemptTable, attempt: &Attempt, spot: RowRef) {
         let usage = table.usage(spot.row as usize);
         let Some((kind, value)) = speed(usage, attempt.duration.as_us()).filter(|_| !attempt.flags.has(Flags::TOOL))
@@ -177,7 +177,7 @@ impl Paces {
             Ok(place) => self.0[place].1.merge(pace),
             Err(place) => {
                 self.0.insert(place, (key, pace));
-                // One among the first of all is among the first of any part: none of those loses a success.
+                // A model among the first of all is among the first of every part, so none of those loses a success.
                 self.0.truncate(MOST_MODELS);
             }
         }
@@ -194,13 +194,14 @@ impl Paces {
         }
     }
 
-    /// Every model's.
+    /// Iterates over the speeds of all models.
     pub fn iter(&self) -> impl Iterator<Item = &Pace> {
         self.0.iter().map(|(_, pace)| pace)
     }
 }
 
-/// The time to the first token, or else for each token of a long answer, or else for the whole answer.
+/// Returns the time to the first token if known, else the time per token of a long answer, else the time of the whole
+/// answer.
 fn speed(usage: Usage, duration_us: Option<i64>) -> Option<(Kind, f64)> {
     if usage.ttft_ms_plus_1 > 0 {
         return Some((Kind::FirstToken, f64::from(usage.ttft_ms_plus_1)));

@@ -1,22 +1,22 @@
-//! The most at any moment and the most within a minute: exact counts, from sweeps over times in order.
+//! Maximum concurrency and maximum rate per minute: exact counts, from sweeps over sorted times.
 //!
-//! What was sent before some moment is swept as soon as nothing of it is still to come, and then forgotten: so the
-//! counts are the same however the log is cut, and memory follows what is under way, not the length of the log.
+//! Times are swept as soon as nothing before them is still to come, and then discarded. So the counts do not depend on
+//! how the log is split, and memory follows the number in flight, not the length of the log.
 
 use super::waiting::Waiting;
 use crate::calls::Call;
 use crate::model::{Attempt, Mergeable, Scope, Series, Time};
 use std::collections::BTreeMap;
 
-/// Rates are counted over so long, µs: limits are given for a minute.
+/// Period over which rates are counted, in µs: limits are given per minute.
 pub const MINUTE_US: i64 = 60_000_000;
 
-/// How many there were at most, and when it came to that.
+/// A maximum, and when it was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peak {
-    /// How many.
+    /// The maximum.
     pub count: u64,
-    /// The first moment they were under way together, or the start of the first minute that holds them.
+    /// Time at which this many were in flight together, or the start of the first minute that contains them.
     pub at: Time,
 }
 
@@ -32,7 +32,7 @@ impl Peak {
     }
 }
 
-/// What is under way, from its beginning until just before its end.
+/// Concurrency of intervals that include their start but not their end.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sweep {
     begins: Waiting,
@@ -42,7 +42,7 @@ pub(super) struct Sweep {
 }
 
 impl Sweep {
-    /// Something was under way from `from` to `until`.
+    /// Adds an interval from `from` to `until`.
     pub(super) fn stay(&mut self, from: Time, until: Time) {
         if until > from {
             self.begins.0.push(from.0);
@@ -57,14 +57,14 @@ impl Sweep {
         self.most = Peak::higher(self.most, other.most);
     }
 
-    /// Sweeps what lies before `until`.
+    /// Sweeps the times before `until`.
     pub(super) fn settle(&mut self, until: Time) {
         let begins = self.begins.take(until.0);
         self.sweep(begins.into_iter(), until, |_, _| ());
     }
 
-    /// Sweeps what lies before `until`, given what begins by then, in order. Tells the level after each beginning and
-    /// end.
+    /// Sweeps the times before `until`, given the sorted starts up to then. Calls `each` with the level after each
+    /// start and end.
     fn sweep(&mut self, begins: impl Iterator<Item = i64>, until: Time, mut each: impl FnMut(Time, u64)) {
         let mut ends = self.ends.take(until.0).into_iter().peekable();
         let mut level = self.level;
@@ -75,7 +75,7 @@ impl Sweep {
             count
         };
         for begin in begins {
-            // Of two at the same time the end comes first.
+            // At equal times, ends come before starts.
             while let Some(end) = ends.next_if(|end| *end <= begin) {
                 step(end, -1);
             }
@@ -87,7 +87,7 @@ impl Sweep {
         self.level = level;
     }
 
-    /// The most that were under way at once.
+    /// Returns the maximum concurrency.
     pub(super) fn most(&self) -> Option<Peak> {
         self.most
     }
@@ -97,7 +97,7 @@ impl Sweep {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rate {
     waiting: Waiting,
-    /// Those of the minute up to the last one counted, in order.
+    /// Events within the minute before the last one counted, in order.
     recent: Vec<i64>,
     most: Option<Peak>,
 }
@@ -113,7 +113,8 @@ impl Rate {
         self.most = Peak::higher(self.most, other.most);
     }
 
-    /// Counts what lies before `until` into `most_by`: for each event how many the minute holds that ends with it.
+    /// Counts the events before `until`, and records in `most_by`, for each event, how many the minute that ends with
+    /// it contains.
     pub(super) fn settle(&mut self, until: Time, most_by: &mut Series<Most>) {
         let due = self.waiting.take(until.0);
         self.count(due.into_iter(), most_by);
@@ -141,7 +142,7 @@ impl Rate {
     }
 }
 
-/// The highest level in a stretch of time, and the level it ended with.
+/// Highest level in a time bucket, and the level at its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Level {
     most: u64,
@@ -160,7 +161,7 @@ impl Level {
 impl Mergeable for Level {
     fn merge(&mut self, other: &Level) {
         self.most = self.most.max(other.most);
-        // Of several events at one time the one told last counts.
+        // Of several events at the same time, the last one wins.
         let at = |level: &Level| level.last.map(|(at, _)| at);
         if at(other) >= at(self) {
             self.last = other.last;
@@ -168,7 +169,7 @@ impl Mergeable for Level {
     }
 }
 
-/// The most in a stretch of time.
+/// Maximum in a time bucket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Most(pub(super) u64);
 
@@ -178,10 +179,10 @@ impl Mergeable for Most {
     }
 }
 
-/// The attempts of one scope: how many were in flight, and how many were sent within a minute.
+/// Attempts of one scope: how many were in flight, and how many were sent within a minute.
 #[derive(Clone, Debug, Default)]
 pub struct Peaks {
-    /// Attempts: when each was sent, doubled, and one more where it is known for how long it was in flight.
+    /// Send time of each attempt, times 2, plus 1 if the attempt has a known duration above 0.
     sent: Waiting,
     flying: Sweep,
     levels: Series<Level>,
@@ -191,19 +192,19 @@ pub struct Peaks {
     refused_by: Series<Most>,
 }
 
-/// What [`Peaks`] held in one stretch of time.
+/// Values of [`Peaks`] in one time bucket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PeakPoint {
-    /// The most in flight at once.
+    /// Maximum number of attempts in flight at once.
     pub in_flight: u64,
-    /// The most attempts sent within a minute that ended in it.
+    /// Maximum number of attempts sent within a minute that ended in the bucket.
     pub sent: u64,
-    /// The most of them that were refused, by a rate limit or for lack of capacity, likewise.
+    /// Maximum number of attempts refused within such a minute, by a rate limit or for lack of capacity.
     pub refused: u64,
 }
 
 impl Peaks {
-    /// Takes in the attempts of `call` on `scope` that were sent at `since` or later.
+    /// Adds the attempts of `call` on `scope` that were sent at `since` or later.
     pub(super) fn follow(&mut self, call: &Call<'_>, scope: Scope, since: Time) {
         for (position, attempt) in call.attempts().enumerate() {
             if attempt.sent >= since && call.origin(position).scope() == scope {
@@ -215,7 +216,7 @@ impl Peaks {
         }
     }
 
-    /// Takes in an attempt that no rate limit refused.
+    /// Adds an attempt, without the count of refusals.
     #[inline]
     pub(super) fn add(&mut self, attempt: &Attempt) {
         let ended = attempt.ended();
@@ -250,26 +251,26 @@ impl Peaks {
         self.refused.settle(until, &mut self.refused_by);
     }
 
-    /// The most attempts in flight at one moment, of those whose duration is known.
+    /// Returns the maximum number of attempts in flight at once, among those with a known duration.
     #[must_use]
     pub fn in_flight(&self) -> Option<Peak> {
         self.flying.most()
     }
 
-    /// The most attempts sent within a minute.
+    /// Returns the maximum number of attempts sent within a minute.
     #[must_use]
     pub fn per_minute(&self) -> Option<Peak> {
         self.rate.most()
     }
 
-    /// Width of the stretches that everything is known by, µs.
+    /// Returns the smallest bucket width at which all values are known, in µs.
     #[must_use]
     pub fn width_us(&self) -> i64 {
         self.levels.width_us().max(self.sent_by.width_us()).max(self.refused_by.width_us())
     }
 
-    /// Width of a stretch in µs, at least `least_us`, and every stretch in which an attempt began or ended. Between
-    /// two of them there may be one that speaks for all that are left out.
+    /// Returns the bucket width in µs, at least `least_us`, and every bucket in which an attempt began or ended.
+    /// Between two of them there may be one more, which represents all that are omitted.
     #[must_use]
     pub fn points(&self, least_us: i64) -> (i64, Vec<(Time, PeakPoint)>) {
         let (width, sent) = self.sent_by.no_finer_than(self.width_us().max(least_us));
@@ -288,7 +289,7 @@ impl Peaks {
         }
         let (mut level, mut filled) = (0, Vec::with_capacity(points.len()));
         for (at, mut point) in points {
-            // In a gap nothing begins or ends: one stretch of it speaks for all.
+            // In a gap nothing begins or ends, so one bucket represents all of it.
             if let Some(gap) = filled.last().map(|(before, _): &(Time, PeakPoint)| before.plus_us(width))
                 && gap < at
             {
@@ -314,7 +315,7 @@ mod tests {
         ((*seed >> 33) as i64) % below
     }
 
-    /// Stays that begin within some minutes, many of them at the same times.
+    /// Creates intervals that begin within some minutes, many of them at the same times.
     fn stays(seed: u64, count: usize) -> Vec<(Time, Time)> {
         let mut seed = seed;
         let stay = |seed: &mut u64| {
@@ -324,7 +325,7 @@ mod tests {
         (0..count).map(|_| stay(&mut seed)).collect()
     }
 
-    /// Without any sweep: each beginning is held against every stay.
+    /// Computes the peak without a sweep, by comparing each start with every interval.
     fn by_brute_force(stays: &[(Time, Time)]) -> Option<Peak> {
         let at_once = |at: Time| stays.iter().filter(|(from, until)| *from <= at && at < *until).count() as u64;
         let peaks = stays

@@ -1,23 +1,23 @@
-//! Stretches of time in which a rate-limit scope was asked for more than it gave.
+//! Periods in which a rate-limit scope received more requests than it allowed.
 
 use super::flow::{Flow, Flows};
 use super::row_ref::RowRef;
 use crate::model::Time;
 
-/// Minutes in a row, and what was sent in them.
+/// Consecutive minutes, and what was sent in them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pressed {
-    /// When the first attempt was sent.
+    /// Send time of the first attempt.
     pub first: Time,
-    /// When the last one was.
+    /// Send time of the last attempt.
     pub last: Time,
-    /// Attempts.
+    /// Number of attempts.
     pub sends: u64,
-    /// Of them, those that a rate limit refused.
+    /// Of `sends`, those refused by a rate limit.
     pub rejected: u64,
-    /// The first of them.
+    /// First attempt.
     pub example: RowRef,
-    /// The end of the last minute.
+    /// End of the last minute.
     end: Time,
 }
 
@@ -29,37 +29,37 @@ impl Pressed {
         Some(Pressed { first: example.sent, last, sends: flow.sends, rejected: flow.rejected, example, end })
     }
 
-    /// Whether an attempt sent at `at` is one of them.
+    /// Returns whether an attempt sent at `at` is one of them.
     #[must_use]
     pub fn holds(&self, at: Time) -> bool {
         (self.first..=self.last).contains(&at)
     }
 
-    /// How long it is from the first attempt to the last, in seconds.
+    /// Returns the time from the first attempt to the last, in seconds.
     #[must_use]
     pub fn seconds(&self) -> f64 {
         self.last.s_since(self.first)
     }
 
-    /// Attempts a minute: between n of them lie n - 1 intervals.
+    /// Returns the attempts per minute; n attempts span n - 1 intervals.
     #[must_use]
     pub fn offered_per_min(&self) -> f64 {
         let s = self.seconds();
         if s > 0.0 { (self.sends.saturating_sub(1)) as f64 / s * 60.0 } else { 0.0 }
     }
 
-    /// Attempts a minute that the limit let through.
+    /// Returns the attempts per minute that the limit admitted.
     #[must_use]
     pub fn passed_per_min(&self) -> f64 {
         self.offered_per_min() * (self.sends - self.rejected) as f64 / self.sends as f64
     }
 }
 
-/// Stretches no finer than this are looked at one by one, µs: a minute, as limits are counted.
+/// Smallest bucket width used, in µs: a minute, as limits are counted.
 const MINUTE_US: i64 = 60_000_000;
 
-/// Of all stretches of minutes in a row in each of which more than `share` of the sends were refused, that with
-/// most refusals.
+/// Returns, among the periods of consecutive minutes in each of which more than `share` of the sends were refused, the
+/// one with the most refusals.
 #[must_use]
 pub fn most_pressed(flows: &Flows, share: f64) -> Option<Pressed> {
     let (width, flow) = flows.no_finer_than(MINUTE_US);

@@ -1,56 +1,57 @@
-//! Calls that began to start much faster than before, and met 429s for it.
+//! Sudden rises in the rate of starts that led to 429s.
 
 use super::burst::Line;
 use super::gate::{GateEvent, stretch};
 use crate::model::{AttemptTable, Time};
 
-/// Thresholds of [`Ramps`].
+/// Thresholds for [`Ramps`].
 #[derive(Clone, Copy, Debug)]
 pub struct RampTerms {
-    /// Least ratio of the rate of starts to that of the minute before.
+    /// Minimum ratio of the rate of starts to that of the minute before.
     pub rise: f64,
-    /// Least starts at the higher rate.
+    /// Minimum number of starts at the higher rate.
     pub starts: u64,
-    /// Least 429s within a minute from the first on.
+    /// Minimum number of 429s within a minute of the first.
     pub refusals: u64,
-    /// Least starts in the minute before.
+    /// Minimum number of starts in the minute before.
     pub before: u64,
-    /// Standard deviations by which the rate must have risen.
+    /// Minimum rise of the rate, in standard deviations.
     pub deviations: f64,
-    /// The rise is looked for in so long before the first 429, µs.
+    /// Length of the period before the first 429 in which the rise is measured, in µs.
     pub risen_us: i64,
-    /// The rate before it is that of so long, µs; and 429s count for so long after the first.
+    /// Length of the period before that in which the earlier rate is measured, in µs; also how long after the first 429
+    /// further ones count.
     pub before_us: i64,
-    /// Of which the log must hold at least so much, µs.
+    /// Part of that earlier period that the log must cover at least, in µs.
     pub least_before_us: i64,
 }
 
 impl RampTerms {
-    /// How far back what started must be known, µs.
+    /// Returns how far back starts must be known, in µs.
     pub(super) fn reach_us(&self) -> i64 {
         self.risen_us + 2 * self.before_us
     }
 }
 
-/// A rise in the rate of starts that 429s followed.
+/// A rise in the rate of starts that was followed by 429s.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ramp {
-    /// When the first refused send was sent.
+    /// Send time of the first refused attempt.
     pub at: Time,
-    /// Its row.
+    /// Row of that attempt.
     pub row: u32,
-    /// Starts a second in the minute before the rise, and after it.
+    /// Starts per second in the minute before the rise, and after it.
     pub rates: (f64, f64),
-    /// 429s within a minute.
+    /// Number of 429s within a minute.
     pub refusals: u64,
 }
 
-/// The rises of one scope that 429s followed, found while time goes by.
+/// Rises of one scope that were followed by 429s, found in time order.
 #[derive(Clone, Debug)]
 pub(super) struct Ramps {
-    /// Refusals before this stretch are looked at.
+    /// Bucket before which refusals are processed.
     looked: i64,
-    /// A refusal before this follows another.
+    /// A refusal before this time follows another, so it is not the first.
     quiet_until: Time,
     found: Vec<Ramp>,
 }
@@ -62,8 +63,7 @@ impl Default for Ramps {
 }
 
 impl Ramps {
-    /// Looks at what is known of in full when nothing can happen before `until` any more, in a log that begins
-    /// at `begin`.
+    /// Processes what is final, given that nothing before `until` is still to come, in a log that begins at `begin`.
     pub(super) fn settle(
         &mut self,
         table: &AttemptTable,
@@ -81,7 +81,7 @@ impl Ramps {
         self.looked = due;
     }
 
-    /// Those found, in time order.
+    /// Returns the rises found, in time order.
     pub(super) fn found(&self) -> &[Ramp] {
         &self.found
     }

@@ -1,4 +1,4 @@
-//! Whether retries help: what became of each retry after a first attempt that failed.
+//! Whether retries help: outcomes of the retries after a failed first attempt.
 
 use super::row_ref::{RowRef, earlier};
 use super::service::Service;
@@ -8,34 +8,34 @@ use crate::policy;
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 
-/// Retries of one call that are told apart; further ones are only counted.
+/// Number of retries of one call that are distinguished; further ones are only counted.
 pub const MOST_RETRIES: usize = 16;
 
 /// Calls of one service whose first attempt failed with one class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recovery {
-    /// Calls.
+    /// Number of calls.
     pub calls: u64,
-    /// Of them, calls that were brought together by guessing.
+    /// Of `calls`, those grouped by inference.
     pub inferred: u64,
-    /// Of them, calls that sent again.
+    /// Of `calls`, those that sent again.
     pub retried: u64,
-    /// Of those, calls of which a retry succeeded.
+    /// Of `retried`, those with a retry that succeeded.
     pub recovered: u64,
-    /// Retries.
+    /// Number of retries.
     pub retries: u64,
-    /// Time from the first failure to the end of the last retry, µs.
+    /// Time from the first failure to the end of the last retry, summed over the calls, in µs.
     pub spent_us: u64,
-    /// How often the retry with this number, from 0, was made, and how often it succeeded.
+    /// How often the retry with this index, from 0, was made, and how often it succeeded.
     pub steps: [(u64, u64); MOST_RETRIES],
-    /// The first attempt of the earliest call that sent again.
+    /// First attempt of the earliest call that sent again.
     pub first: Option<RowRef>,
 }
 
-/// By service and class.
+/// Counts by service and failure class.
 pub type Recoveries = HashMap<(Service, Class), Recovery, RandomState>;
 
-/// Takes in a call whose first attempt failed.
+/// Adds a call whose first attempt failed.
 pub(super) fn absorb(recoveries: &mut Recoveries, call: &Call<'_>) {
     let Some(class) = call.first().class else { return };
     let service = Service::of(&call.origin(0).scope());
@@ -43,7 +43,7 @@ pub(super) fn absorb(recoveries: &mut Recoveries, call: &Call<'_>) {
     recovery.calls += 1;
     recovery.inferred += u64::from(call.grouping == Grouping::Inferred);
     let mut last = 0;
-    // A send to another service is no retry of what failed, and after a success there is none.
+    // A send to another service does not retry the failed attempt, and nothing after a success is a retry.
     for position in 1..call.len() {
         if Service::of(&call.origin(position).scope()) != service {
             break;
@@ -89,14 +89,14 @@ pub(super) fn merge(recoveries: &mut Recoveries, other: Recoveries) {
 }
 
 impl Recovery {
-    /// Probability that one retry succeeds, over all of them.
+    /// Returns the probability that a retry succeeds, over all retries.
     #[must_use]
     pub fn success(&self) -> Option<f64> {
         (self.retries > 0).then(|| self.recovered as f64 / self.retries as f64)
     }
 
-    /// The share of calls that recovers within so many retries, for each number of them, if those that stopped
-    /// earlier fared like those that went on (the estimate of Kaplan and Meier).
+    /// Returns the share of calls that recover within n retries, for n from 1, assuming that calls that stopped earlier
+    /// would have fared like the others (Kaplan-Meier estimate).
     #[must_use]
     pub fn observed(&self) -> Vec<f64> {
         let mut failing = 1.0;
@@ -108,17 +108,18 @@ impl Recovery {
         .collect()
     }
 
-    /// The same if every retry were a new throw with the probability [`Recovery::success`]: 1 - (1-p)^k.
+    /// Returns the same share for independent retries with the probability [`Recovery::success`]: 1 - (1-p)^k.
     #[must_use]
     pub fn predicted(&self, retries: usize) -> Option<f64> {
         Some(policy::success_within(u32::try_from(retries).ok()?, self.success()?))
     }
 
-    /// Attempts a call is expected to make by the same probability: its first one, which failed, and its retries.
+    /// Returns the expected number of attempts of a call with that probability: the first one, which failed, and its
+    /// retries.
     #[must_use]
     pub fn expected_attempts(&self, retries: usize) -> Option<f64> {
         let success = self.success()?;
-        // The first attempt has failed: the first retry is a first throw.
+        // The first attempt has failed, so the first retry is the first trial.
         let further = u32::try_from(retries).ok()?.checked_sub(1);
         Some(1.0 + further.map_or(0.0, |further| policy::expected_attempts(further, success)))
     }
@@ -142,7 +143,7 @@ mod tests {
     #[test]
     fn calls_that_stop_early_do_not_lower_what_is_observed() {
         let mut recovery = Recovery { retries: 5, recovered: 3, ..Recovery::default() };
-        // Of four, two succeed at once; one of the others gives up, the last one succeeds with its second retry.
+        // Of four, two succeed with the first retry; of the others, one gives up and one succeeds with its second.
         recovery.steps[..2].copy_from_slice(&[(4, 2), (1, 1)]);
         assert_eq!(recovery.observed(), [0.5, 1.0]);
     }

@@ -1,24 +1,24 @@
-//! Sends that a rate limit refused, over time.
+//! Sends refused by a rate limit, over time.
 
 use super::row_ref::RowRef;
 
 use crate::model::{Attempt, Mergeable, Series, Time};
 
-/// Refused sends of one stretch of time.
+/// Refused sends in one time bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// How many.
+    /// Number of sends.
     pub sends: u64,
-    /// The first of them.
+    /// First of them.
     pub first: RowRef,
-    /// When the last of them was sent.
+    /// Send time of the last of them.
     pub last: Time,
-    /// When the last of them was answered.
+    /// Time of the latest response to them.
     pub answered: Time,
 }
 
 impl Refusal {
-    /// Of one send.
+    /// Creates the entry of one send.
     pub(super) fn of(attempt: &Attempt, spot: RowRef) -> Refusal {
         Refusal { sends: 1, first: spot, last: attempt.sent, answered: attempt.ended() }
     }

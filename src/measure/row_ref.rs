@@ -1,21 +1,21 @@
-//! Where a row stands among all rows.
+//! References to rows, ordered independently of the input order.
 
 use crate::model::{AttemptTable, Time};
 
-/// A row, with what the log says of it in front: the least of several is the same whatever the order of
-/// files and lines, and merging needs no look at the table.
+/// Reference to a row, ordered by the content of its record. So the smallest of several does not depend on the order of
+/// files and lines, and merging needs no access to the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RowRef {
-    /// When it was sent.
+    /// Send time of the attempt.
     pub sent: Time,
     number: u16,
     identity: u32,
-    /// Its place in the table, which only tells identical records apart.
+    /// Row number in the table, which only distinguishes identical records.
     pub row: u32,
 }
 
 impl RowRef {
-    /// The place of `row`.
+    /// Creates a reference to `row`.
     #[must_use]
     pub fn of(table: &AttemptTable, row: u32) -> RowRef {
         let attempt = &table.rows[row as usize];
@@ -29,7 +29,7 @@ impl RowRef {
     }
 }
 
-/// Keeps a spot where it is the earliest so far.
+/// Replaces `known` by `spot` if that is earlier.
 #[inline]
 pub(super) fn note(known: &mut Option<RowRef>, spot: RowRef) {
     if known.is_none_or(|known| spot < known) {
@@ -37,7 +37,7 @@ pub(super) fn note(known: &mut Option<RowRef>, spot: RowRef) {
     }
 }
 
-/// The earlier of two, where there are two.
+/// Returns the earlier of two optional references.
 pub(super) fn earlier(a: Option<RowRef>, b: Option<RowRef>) -> Option<RowRef> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),
@@ -45,7 +45,7 @@ pub(super) fn earlier(a: Option<RowRef>, b: Option<RowRef>) -> Option<RowRef> {
     }
 }
 
-/// The earlier of two rows, for summaries that keep the number alone.
+/// Returns the earlier of two optional rows, for summaries that store only row numbers.
 pub(super) fn earlier_row(table: &AttemptTable, a: Option<u32>, b: Option<u32>) -> Option<u32> {
     match (a, b) {
         (Some(a), Some(b)) => Some(RowRef::of(table, a).min(RowRef::of(table, b)).row),

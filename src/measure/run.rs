@@ -1,4 +1,4 @@
-//! What is known of one run.
+//! Summary of one run.
 
 use super::call_terms::CallTerms;
 use super::handling::Handlings;
@@ -14,59 +14,59 @@ use foldhash::fast::RandomState;
 use indexmap::IndexSet;
 use std::collections::BTreeMap;
 
-/// So few models are compared one by one.
+/// Number of models up to which they are compared one by one.
 const FEW_MODELS: usize = 8;
 
 /// Counts of one run.
 #[derive(Clone, Debug)]
 pub struct RunTally {
-    /// Calls that succeeded with their only attempt: most of all, and in none of the maps beneath.
+    /// Calls that succeeded with their only attempt: the most frequent, and in none of the maps below.
     at_once: u64,
-    /// Other calls by number of attempts and how they ended.
+    /// Other calls by number of attempts and outcome.
     bars: BTreeMap<u32, Bar>,
-    /// Those of them that succeeded, by the attempt that did.
+    /// Of those, the calls that succeeded, by the number of the successful attempt.
     success_by_attempt: BTreeMap<u32, u64>,
-    /// Attempts.
+    /// Number of attempts.
     pub sends: u64,
     /// Attempts that followed a failed one of their call.
     pub retries: u64,
-    /// Time between attempts of its calls.
+    /// Total wait between attempts of its calls.
     pub waited: Wait,
     /// Sends that could not have helped.
     pub wasted: u64,
-    /// What its attempts consumed.
+    /// Consumption of its attempts.
     pub spent: Spent,
-    /// What those consumed that could not have helped.
+    /// Consumption of the attempts that could not have helped.
     pub wasted_spent: Spent,
-    /// First send.
+    /// Time of the first send.
     pub first: Time,
-    /// Last answer.
+    /// Time of the last answer.
     pub last: Time,
-    /// Its log has no dates: those of both are made up.
+    /// Whether its log has no dates, so that those of `first` and `last` are made up.
     pub is_undated: bool,
-    /// The latest start of a call that succeeded.
+    /// Latest start of a call that succeeded.
     pub last_success: Option<Time>,
-    /// Calls that took more than one attempt.
+    /// Calls with more than one attempt.
     pub retried_calls: u64,
-    /// Those of them whose attempts were brought together by their likeness alone.
+    /// Of `retried_calls`, those grouped by inference.
     pub guessed_calls: u64,
-    /// The first attempt of the earliest of them.
+    /// First attempt of the earliest retried call.
     pub retried: Option<RowRef>,
-    /// Models used, in no order.
+    /// Models used, in no particular order.
     pub models: IndexSet<Symbol, RandomState>,
-    /// The one used last: nearly always the next one, too.
+    /// Model used last, which is nearly always the next one too.
     model: Symbol,
-    /// What its calls did with failures that heal.
+    /// How its calls handled recoverable failures.
     pub handlings: Handlings,
     /// Its calls that failed for good.
     pub terminal_failures: TerminalFailures,
-    /// How fast its successes were.
+    /// Speed of its successes.
     pub paces: Paces,
-    /// Calls that a rate limit let through late.
+    /// Calls that succeeded late because of rate limits.
     pub late: Late,
-    /// Its retries that came at once.
+    /// Its immediate retries.
     pub immediate_retries: ImmediateRetries,
-    /// Findings by severity: infos, warnings, errors.
+    /// Findings by severity: info, warning, error.
     pub findings: [u64; 3],
 }
 
@@ -102,7 +102,7 @@ impl Default for RunTally {
 }
 
 impl RunTally {
-    /// Takes in one call.
+    /// Adds one call.
     pub fn absorb(&mut self, call: &Call<'_>, terms: &CallTerms) {
         self.count(call);
         if call.outcome == Outcome::Ok {
@@ -143,7 +143,7 @@ impl RunTally {
         }
     }
 
-    /// Takes in a call of one attempt that succeeded and has no detail.
+    /// Adds a call of one successful attempt without detail.
     pub(super) fn absorb_single_success(&mut self, table: &AttemptTable, attempt: &Attempt, spot: RowRef) {
         self.at_once += 1;
         self.last_success = self.last_success.max(Some(attempt.sent));
@@ -158,14 +158,14 @@ impl RunTally {
     fn note_model(&mut self, model: Symbol) {
         if model != self.model && model.is_some() {
             self.model = model;
-            // There are few: comparing them costs less than hashing one.
+            // There are few models: comparing them is cheaper than hashing one.
             if self.models.len() > FEW_MODELS || !self.models.iter().any(|known| *known == model) {
                 self.models.insert(model);
             }
         }
     }
 
-    /// Takes in the counts of the same run from other calls.
+    /// Adds the counts of the same run from other calls.
     pub fn merge(&mut self, other: RunTally) {
         self.at_once += other.at_once;
         for (attempts, theirs) in other.bars {
@@ -210,7 +210,7 @@ impl RunTally {
         self.immediate_retries.each_row(visit);
     }
 
-    /// Calls by number of attempts and how they ended.
+    /// Returns the calls by number of attempts and outcome.
     #[must_use]
     pub fn bars(&self) -> BTreeMap<u32, Bar> {
         let mut bars = self.bars.clone();
@@ -220,7 +220,7 @@ impl RunTally {
         bars
     }
 
-    /// Successful calls by the attempt that succeeded.
+    /// Returns the successful calls by the number of the successful attempt.
     #[must_use]
     pub fn success_by_attempt(&self) -> BTreeMap<u32, u64> {
         let mut calls = self.success_by_attempt.clone();
@@ -230,7 +230,7 @@ impl RunTally {
         calls
     }
 
-    /// Calls that ended so.
+    /// Returns the number of calls with this outcome.
     #[must_use]
     pub fn ended(&self, outcome: Outcome) -> u64 {
         let others = self.bars.values().map(|bar| match outcome {
@@ -241,13 +241,13 @@ impl RunTally {
         others.sum::<u64>() + if outcome == Outcome::Ok { self.at_once } else { 0 }
     }
 
-    /// All calls.
+    /// Returns the number of calls.
     #[must_use]
     pub fn calls(&self) -> u64 {
         self.at_once + self.bars.values().map(|bar| bar.calls()).sum::<u64>()
     }
 
-    /// How the run ended: a failed call decides, then an open one.
+    /// Returns the outcome of the run: failed if any call failed, otherwise open if any is open.
     #[must_use]
     pub fn outcome(&self) -> Outcome {
         if self.ended(Outcome::Failed) > 0 {

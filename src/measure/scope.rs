@@ -1,4 +1,4 @@
-//! What is known of one rate-limit scope: an account and a model of one provider.
+//! Summary of one rate-limit scope: an account and a model of one provider.
 
 use super::amplification::Spacing;
 use super::flow::{Flow, Flows};
@@ -17,22 +17,22 @@ use smallvec::SmallVec;
 pub struct ScopeTally {
     /// Sends and refusals over time.
     pub flow: Flows,
-    /// Its 429s over time.
+    /// 429s over time.
     pub refusals: Refusals,
-    /// What happened within seconds.
+    /// Short-term counts.
     pub instants: ShortWindow,
-    /// Calls that met lack of capacity again and again.
+    /// Calls that repeatedly failed for lack of capacity.
     pub overloaded_calls: OverloadedCalls,
-    /// Arrivals, and how many were under way.
+    /// Arrivals and time in system.
     pub load: Load,
-    /// The waits its callers chose.
+    /// Growth of the waits chosen by its callers.
     pub spacing: Spacing,
-    /// The latest start of a call that succeeded.
+    /// Latest start of a call that succeeded.
     pub last_success: Option<Time>,
 }
 
 impl ScopeTally {
-    /// Takes in a call that started on this scope.
+    /// Adds a call that started on this scope.
     pub fn absorb(&mut self, call: &Call<'_>, scope: Scope, layered: bool) {
         let sends = (0..call.len()).filter(|&position| call.origin(position).scope() == scope).count() as u64;
         let layered = if layered { sends } else { 0 };
@@ -47,12 +47,12 @@ impl ScopeTally {
         }
     }
 
-    /// Takes in the attempts of `call` that drew on this scope.
+    /// Adds the attempts of `call` that drew on this scope.
     pub fn absorb_attempts(&mut self, call: &Call<'_>, scope: Scope) {
         self.absorb_sends(call, scope, Flow::default());
     }
 
-    /// Takes in the attempts of `call` that drew on this scope, the first of all together with `start`.
+    /// Adds the attempts of `call` that drew on this scope; `start` is added with the first attempt of the call.
     fn absorb_sends(&mut self, call: &Call<'_>, scope: Scope, start: Flow) {
         for position in 0..call.len() {
             if call.origin(position).scope() == scope {
@@ -63,7 +63,7 @@ impl ScopeTally {
         }
     }
 
-    /// Takes in a call of one attempt that succeeded and has no detail.
+    /// Adds a call of one successful attempt without detail.
     pub(super) fn absorb_single_success(&mut self, attempt: &Attempt, spot: RowRef) {
         self.flow.update(attempt.sent, |flow| flow.add_plain(spot));
         self.load.absorb_single_success(attempt);
@@ -89,7 +89,7 @@ impl ScopeTally {
         }
     }
 
-    /// Takes in the counts of the same scope from other calls.
+    /// Adds the counts of the same scope from other calls.
     pub fn merge(&mut self, table: &AttemptTable, other: ScopeTally) {
         self.flow.merge(other.flow);
         self.refusals.merge(other.refusals);
@@ -108,7 +108,7 @@ impl ScopeTally {
         RowRef::each_row(&mut self.spacing.example, visit);
     }
 
-    /// Whether a request sent between `from` and `until` succeeded.
+    /// Returns whether a request sent between `from` and `until` succeeded.
     #[must_use]
     pub fn succeeded_between(&self, from: Time, until: Option<Time>) -> bool {
         let until = until.unwrap_or(Time(i64::MAX));
@@ -119,20 +119,21 @@ impl ScopeTally {
         self.flow.iter().any(|(at, flow)| flow.ok > 0 && at >= from && at.plus_us(width) <= until)
     }
 
-    /// All sends, and those that were refused.
+    /// Returns the number of sends, and of those that were refused.
     #[must_use]
     pub fn sends(&self) -> (u64, u64) {
         self.flow.iter().fold((0, 0), |(sends, refused), (_, flow)| (sends + flow.sends, refused + flow.refused()))
     }
 
-    /// Its sends and 429s over time, ready to be asked about.
+    /// Returns sends and 429s over time, prepared for queries.
     #[must_use]
     pub fn traffic(&self) -> Traffic {
         Traffic::of(&self.flow, &self.refusals)
     }
 }
 
-/// The scopes that the attempts of a call drew on, that of the first in front, each with an origin of it.
+/// Returns the scopes that the attempts of a call drew on, that of the first attempt first, each with one of its
+/// origins.
 pub(super) fn scopes_of(call: &Call<'_>) -> SmallVec<[(Scope, OriginId); 2]> {
     let mut scopes: SmallVec<[(Scope, OriginId); 2]> = SmallVec::new();
     let mut before = None;

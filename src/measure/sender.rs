@@ -1,29 +1,29 @@
-//! What the attempts of one origin came to: of one client, layer, model, account, host and address.
+//! Counts of one origin: one client, layer, model, account, host and endpoint.
 
 use super::spent::Spent;
 use crate::model::Outcome;
 
-/// Counts of one origin. Calls count where their first attempt is from.
+/// Counts of one origin. A call counts for the origin of its first attempt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderTally {
     /// Calls whose first attempt it sent.
     pub calls: u64,
-    /// Of them, calls that failed.
+    /// Of `calls`, those that failed.
     pub calls_failed: u64,
     /// Attempts it sent.
     pub attempts: u64,
-    /// Of them, attempts beyond the first of their call.
+    /// Of `attempts`, those beyond the first of their call.
     pub retries: u64,
-    /// Of its attempts, those that could not have helped.
+    /// Of `attempts`, those that could not have helped.
     pub wasted: u64,
-    /// Findings whose evidence begins with an attempt of it: infos, warnings, errors.
+    /// Findings whose first evidence is one of its attempts, by severity: info, warning, error.
     pub findings: [u64; 3],
-    /// What its attempts consumed.
+    /// Consumption of its attempts.
     pub spent: Spent,
 }
 
 impl SenderTally {
-    /// Takes in the attempt at `position` of a call that ended so.
+    /// Adds the attempt at `position` of a call with this outcome.
     pub(super) fn absorb(&mut self, position: usize, outcome: Outcome, spent: Spent) {
         self.attempts += 1;
         self.spent.add(spent);
@@ -35,7 +35,7 @@ impl SenderTally {
         }
     }
 
-    /// Takes in the counts of other calls.
+    /// Adds the counts of other calls.
     pub fn merge(&mut self, other: &SenderTally) {
         self.calls += other.calls;
         self.calls_failed += other.calls_failed;

@@ -1,4 +1,4 @@
-//! Whose model: what an outage holds for, whatever the account.
+//! A provider's model, regardless of the account: what an outage affects.
 
 use crate::model::{AttemptTable, Scope, Symbol};
 
@@ -12,25 +12,25 @@ pub struct Service {
 }
 
 impl Service {
-    /// The service a rate-limit scope belongs to.
+    /// Returns the service of a rate-limit scope.
     #[must_use]
     pub fn of(scope: &Scope) -> Service {
         Service { provider: scope.provider, model: scope.model }
     }
 
-    /// The service as a scope that names no account.
+    /// Returns the service as a scope without an account.
     #[must_use]
     pub fn scope(&self) -> Scope {
         Scope { provider: self.provider, model: self.model, ..Scope::default() }
     }
 
-    /// Provider and model in words.
+    /// Returns the names of provider and model, if logged.
     #[must_use]
     pub fn names<'t>(&self, table: &'t AttemptTable) -> (Option<&'t str>, Option<&'t str>) {
         (table.names.get(self.provider), table.names.get(self.model))
     }
 
-    /// What the log names of it, for people.
+    /// Returns a label for display.
     #[must_use]
     pub fn label(&self, table: &AttemptTable) -> String {
         match self.names(table) {

@@ -1,5 +1,5 @@
-//! What happens within seconds on one rate-limit scope: judged while time goes by, and then forgotten, so that
-//! it costs the same however long the log is.
+//! Short-term counts of one rate-limit scope: judged in time order and then discarded, so that memory does not depend
+//! on the length of the log.
 
 use super::burst::{RunMark, Starts};
 use super::call_terms::CallTerms;
@@ -14,34 +14,34 @@ use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{Attempt, AttemptTable, Scope, Time};
 
-/// Starts are looked back at for so long at least, and refusals, µs; and for longer than any measure asks by so much.
+/// Minimum time for which starts and refusals are kept, in µs.
 const KEPT_US: i64 = 150_000_000;
+/// Time for which they are kept beyond the longest reach of any measure, in µs.
 const SPARE_US: i64 = 20_000_000;
 
-/// By what [`ShortWindow`] are judged.
+/// Thresholds for [`ShortWindow`].
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
-    /// Calls started together.
+    /// For calls that start at the same time.
     pub fanout: FanoutTerms,
-    /// Sends into a closed gate.
+    /// For sends into a closed window.
     pub gate: GateTerms,
-    /// Rates that rose too fast.
+    /// For rates that rise too fast.
     pub ramp: RampTerms,
-    /// Retries that arrive together.
+    /// For retries that arrive at the same time.
     pub wave: WaveTerms,
 }
 
-/// What a log covers: its first send, and the last moment it speaks of where that is known.
+/// Time range of a log: first send, and latest time if known.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
     pub(super) begin: Time,
     pub(super) end: Time,
 }
 
-/// The last seconds of one scope, and what the seconds before them came to.
+/// The last seconds of one scope, and the results for the time before them.
 ///
-/// Several may be merged before anything is settled. Afterwards, only further ones may be merged into it of which
-/// nothing is settled.
+/// Several may be merged before anything is settled. After that, only unsettled ones may be merged into it.
 #[derive(Clone, Debug, Default)]
 pub struct ShortWindow {
     starts: Starts,
@@ -51,13 +51,13 @@ pub struct ShortWindow {
     closed_windows: ClosedWindows,
     ramps: Ramps,
     peaks: Peaks,
-    /// Failures that say something about more than their request: when they were sent, and why.
+    /// Failures that concern more than their request: send time and class.
     failures: Vec<(Time, Class)>,
 }
 
 impl ShortWindow {
-    /// Takes in the attempts of `call`, of the run behind `mark`, on `scope` that were sent at `since` or later. They are in the order of
-    /// time, and some may be still to come.
+    /// Adds the attempts of `call` on `scope` that were sent at `since` or later; `mark` is that of its run. They are
+    /// in time order, and more may follow.
     pub(super) fn follow(&mut self, call: &Call<'_>, mark: RunMark, scope: Scope, since: Time, terms: &CallTerms) {
         if call.first().sent >= since && call.origin(0).scope() == scope {
             self.starts.add(call, mark);
@@ -77,13 +77,13 @@ impl ShortWindow {
         }
     }
 
-    /// Takes in a call of one attempt that succeeded, of the run behind `mark`.
+    /// Adds a call of one successful attempt; `mark` is that of its run.
     pub(super) fn follow_plain(&mut self, table: &AttemptTable, attempt: &Attempt, mark: RunMark) {
         self.starts.add_plain(table, attempt.sent, mark);
         self.peaks.add(attempt);
     }
 
-    /// TimeBuckets it holds.
+    /// Returns the number of entries.
     pub(super) fn len(&self) -> usize {
         self.starts.len() + self.gate.len() + self.waves.len() + self.peaks.len() + self.failures.len()
     }
@@ -96,7 +96,7 @@ impl ShortWindow {
         self.failures.extend(other.failures);
     }
 
-    /// Judges what is known of in full when nothing can be sent before `until` any more.
+    /// Judges what is final, given that nothing sent before `until` is still to come.
     pub(super) fn settle(&mut self, table: &AttemptTable, until: Time, log: Span, terms: &Terms) {
         let (starts, gate_events) = (self.starts.line(table), self.gate.gate_events(table));
         self.fanouts.settle(&starts, until, log.end, &terms.fanout);
@@ -119,36 +119,36 @@ impl ShortWindow {
         self.ramps.each_row(visit);
     }
 
-    /// Hands over the failures that were taken in since it was asked last.
+    /// Removes and returns the failures added since the last call.
     pub(super) fn take_failures(&mut self) -> Vec<(Time, Class)> {
         std::mem::take(&mut self.failures)
     }
 
-    /// The most in flight and the most within a minute.
+    /// Returns the maximum concurrency and the maximum rates.
     #[must_use]
     pub fn peaks(&self) -> &Peaks {
         &self.peaks
     }
 
-    /// The train of calls started together that ran into most limits and overloads.
+    /// Returns the train of simultaneous starts in which the most calls were refused.
     #[must_use]
     pub fn worst_fanout(&self) -> Option<Fanout> {
         self.fanouts.worst()
     }
 
-    /// The windows that a 429 had closed for everyone and that enough sends ignored.
+    /// Returns the closed windows that enough sends ignored, if any.
     #[must_use]
     pub fn ignored(&self) -> Option<&Ignored> {
         self.closed_windows.ignored()
     }
 
-    /// Every rise in the rate of starts that 429s followed, in time order.
+    /// Returns the rises in the rate of starts that were followed by 429s, in time order.
     #[must_use]
     pub fn ramps(&self) -> &[Ramp] {
         self.ramps.found()
     }
 
-    /// Every train of retry waves, in time order.
+    /// Returns the trains of retry waves, in time order.
     #[must_use]
     pub fn trains(&self, terms: &WaveTerms) -> Vec<Train> {
         self.waves.trains(terms)

@@ -1,4 +1,4 @@
-//! What a fleet came to, in the order of names: the same whatever the order of the log.
+//! Summaries of a fleet sorted by name, independently of the order of the log.
 
 use super::fleet::Fleet;
 use super::recovery::Recovery;
@@ -9,16 +9,16 @@ use crate::classify::Class;
 use crate::model::{Scope, Symbol};
 
 impl<'a> Fleet<'a> {
-    /// The scopes in the order of their names: the same whatever the order of the log.
+    /// Returns the scopes sorted by label and names.
     #[must_use]
     pub fn sorted_scopes(&self) -> Vec<(Scope, &ScopeTally)> {
         let mut list: Vec<_> = self.scopes.iter().map(|(scope, tally)| (*scope, tally)).collect();
-        // Two scopes may read alike: an organisation of one may be a workspace of the other.
+        // Two scopes may have the same label: an organisation of one may be a workspace of the other.
         list.sort_by_cached_key(|(scope, _)| (self.scope_label(scope), self.scope_names(scope).map(str::to_owned)));
         list
     }
 
-    /// The runs in the order of their names.
+    /// Returns the runs sorted by name.
     #[must_use]
     pub fn sorted_runs(&self) -> Vec<(&'a str, Symbol, &RunTally)> {
         let mut list: Vec<_> =
@@ -27,7 +27,7 @@ impl<'a> Fleet<'a> {
         list
     }
 
-    /// What became of retries, in the order of services and classes.
+    /// Returns the outcomes of retries, sorted by service and class.
     #[must_use]
     pub fn sorted_recoveries(&self) -> Vec<(Service, Class, &Recovery)> {
         let each = self.recoveries.iter().map(|((service, class), recovery)| (*service, *class, recovery));
@@ -36,7 +36,7 @@ impl<'a> Fleet<'a> {
         list
     }
 
-    /// A scope in words: what the log names of provider, model and account.
+    /// Returns a label for a scope: the names of provider, model and account in the log.
     #[must_use]
     pub fn scope_label(&self, scope: &Scope) -> String {
         let named: Vec<&str> = self.scope_names(scope).into_iter().filter(|name| !name.is_empty()).collect();

@@ -1,24 +1,24 @@
-//! Tokens and money of attempts, as far as the log or declared prices tell.
+//! Tokens and cost of attempts, as far as logged or computed from declared prices.
 
 use crate::model::{Attempt, AttemptTable, Flags};
 
-/// What attempts consumed together.
+/// Consumption of several attempts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// Attempts whose tokens are known.
+    /// Number of attempts with known tokens.
     pub with_tokens: u64,
-    /// Input and output tokens of those.
+    /// Input and output tokens of those attempts.
     pub tokens: u64,
-    /// Input tokens read from the prompt cache or written to it; not among `tokens`.
+    /// Input tokens read from or written to the prompt cache; not included in `tokens`.
     pub cache_tokens: u64,
-    /// Attempts whose cost is known.
+    /// Number of attempts with a known cost.
     pub with_cost: u64,
-    /// Their cost in millionths of a US dollar.
+    /// Cost of those attempts in millionths of a US dollar.
     pub micro_usd: u64,
 }
 
 impl Spent {
-    /// What the attempt at `row` consumed.
+    /// Returns the consumption of the attempt at `row`.
     #[inline]
     #[must_use]
     pub fn of(table: &AttemptTable, attempt: &Attempt, row: u32) -> Spent {
@@ -33,7 +33,7 @@ impl Spent {
         }
     }
 
-    /// Takes in what other attempts consumed.
+    /// Adds the consumption of other attempts.
     #[inline]
     pub fn add(&mut self, other: Spent) {
         self.with_tokens += other.with_tokens;
@@ -43,13 +43,13 @@ impl Spent {
         self.micro_usd += other.micro_usd;
     }
 
-    /// Tokens; `None` where they are known of no attempt.
+    /// Returns the tokens; `None` if they are known for no attempt.
     #[must_use]
     pub fn known_tokens(&self) -> Option<u64> {
         (self.with_tokens > 0).then_some(self.tokens)
     }
 
-    /// US dollars; `None` where the cost of no attempt is known.
+    /// Returns the cost in US dollars; `None` if it is known for no attempt.
     #[must_use]
     pub fn usd(&self) -> Option<f64> {
         (self.with_cost > 0).then_some(self.micro_usd as f64 / 1e6)

@@ -1,112 +1,112 @@
-//! Plain counts over all attempts and calls.
+//! Counts over all attempts and calls.
 
 use super::row_ref::{RowRef, earlier, note};
 use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{AnswerEnd, Attempt, AttemptTable, Detail, Flags, Outcome};
 
-/// Counts over everything.
+/// Counts over all attempts and calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Calls by how they ended: in success, in failure, open.
+    /// Calls by outcome: succeeded, failed, open.
     pub calls: [u64; 3],
-    /// Attempts, each once.
+    /// Attempts, without duplicates and views.
     pub sends: u64,
-    /// The same with those that only counters tell of.
+    /// Attempts including those known only from counters.
     pub implied: u64,
-    /// Further deliveries of attempts.
+    /// Repeated deliveries of attempts.
     pub duplicates: u64,
-    /// Other views of attempts, in logs of other kinds.
+    /// Further views of attempts, in logs of other kinds.
     pub views: u64,
-    /// Attempts around those of another layer, which reached the provider only by them.
+    /// Attempts that contain recorded attempts of another layer, through which alone they reached the provider.
     pub around: u64,
-    /// Time between attempts of a call, µs.
+    /// Sum of the waits between attempts of a call, in µs.
     pub waited_us: i64,
-    /// Waits that this sums up.
+    /// Number of waits in `waited_us`.
     pub waits: u64,
-    /// Of them, those measured from the end of an attempt to the start of the next; the others include the time an
-    /// attempt took.
+    /// Of `waits`, those measured from the end of an attempt to the start of the next; the others include the duration
+    /// of an attempt.
     pub waits_measured: u64,
-    /// Attempts that got a response; gateways and tools, which name no request, aside.
+    /// Attempts that got a response, without those of gateways and tools, which have no request id.
     pub responses: u64,
-    /// Of them, with a request id.
+    /// Of `responses`, those with a request id.
     pub with_request_id: u64,
-    /// Of them, with the platform's id beside it.
+    /// Of `responses`, those with a request id and the platform's id.
     pub with_both_ids: u64,
-    /// Responses with the platform's id alone, where that platform gives two.
+    /// Responses with only the platform's id, on platforms that give both.
     pub with_one_id: u64,
-    /// 429s.
+    /// Attempts with status 429.
     pub rejected: u64,
-    /// Of them, with a readable hint.
+    /// Of `rejected`, those with a readable hint.
     pub hinted: u64,
-    /// Failures after which servers say how long to wait: lack of capacity and rate limits.
+    /// Failures for which servers state a wait: lack of capacity and rate limits.
     pub may_hint: u64,
-    /// Of them, with a readable hint.
+    /// Of `may_hint`, those with a readable hint.
     pub with_hint: u64,
     /// Attempts with rate-limit headers.
     pub with_headroom: u64,
-    /// Attempts with a duration.
+    /// Attempts with a known duration.
     pub with_duration: u64,
-    /// Attempts that name their call, or their place in it.
+    /// Attempts with a call id or a counter.
     pub with_call_identity: u64,
-    /// Attempts that name their call.
+    /// Attempts with a call id.
     pub with_call_id: u64,
-    /// Attempts with a counter.
+    /// Attempts with an attempt number or an SDK counter.
     pub with_counter: u64,
-    /// Attempts whose layer declares its cap.
+    /// Attempts whose layer declares its limit on attempts.
     pub with_cap: u64,
     /// Attempts with `x-should-retry`.
     pub with_server_word: u64,
-    /// Attempts with an outcome as the logger saw it.
+    /// Attempts with an outcome reported by the logger.
     pub with_outcome: u64,
-    /// Attempts that say how often something beneath the client sent them.
+    /// Attempts that log how often something beneath the client sent them.
     pub with_sends_beneath: u64,
-    /// Attempts that say whether their answer is complete.
+    /// Attempts that log whether their answer is complete.
     pub with_answer_end: u64,
-    /// Attempts of logs that have no times.
+    /// Attempts of logs without times.
     pub untimed: u64,
-    /// Attempts with the longest time between two chunks.
+    /// Attempts with a logged longest gap between two chunks.
     pub with_chunk_gap: u64,
-    /// Attempts that say whether they can change something outside.
+    /// Attempts that log whether they can change external state.
     pub with_side_effect: u64,
-    /// Attempts that can.
+    /// Attempts that can change external state.
     pub side_effects: u64,
-    /// Of them, with an idempotency key.
+    /// Of `side_effects`, those with an idempotency key.
     pub with_key: u64,
-    /// Attempts that name a tool.
+    /// Attempts that are tool executions.
     pub with_tool: u64,
     /// Failures with an error code or message.
     pub with_error_text: u64,
     /// Failures with an error type.
     pub with_error_type: u64,
-    /// Attempts that are told from a second delivery of the same record.
+    /// Attempts that can be distinguished from a second delivery of the same record.
     pub identified: u64,
-    /// Failures with a hash of the request.
+    /// Failures with a hash of the request body.
     pub with_hash: u64,
-    /// Failures that say how much had been delivered.
+    /// Failures that log how much had been delivered.
     pub with_delivered: u64,
-    /// Timeouts of the client.
+    /// Client-side timeouts.
     pub timeouts: u64,
-    /// Of them, with the request's cap on output tokens.
+    /// Of `timeouts`, those with the request's limit on output tokens.
     pub with_max_tokens: u64,
-    /// Failures.
+    /// Number of failures.
     pub failures: u64,
-    /// The first attempt of all.
+    /// First attempt of all.
     pub first: Option<RowRef>,
-    /// The first response without a request id.
+    /// First response without a request id.
     pub first_without_id: Option<RowRef>,
-    /// The first response with the platform's id alone.
+    /// First response with only the platform's id.
     pub first_with_one_id: Option<RowRef>,
-    /// The first attempt of the first call with a further delivery.
+    /// First attempt of the first call with a repeated delivery.
     pub first_duplicate: Option<RowRef>,
     /// Calls during which another call with the same id began.
     pub overlapped: u64,
-    /// The first attempt of the first of them.
+    /// First attempt of the first of these calls.
     pub first_overlapped: Option<RowRef>,
 }
 
 impl Tally {
-    /// Takes in one call.
+    /// Adds one call.
     pub fn absorb(&mut self, call: &Call<'_>) {
         self.calls[call.outcome as usize] += 1;
         self.sends += call.len() as u64;
@@ -157,8 +157,8 @@ impl Tally {
         }
     }
 
-    /// Takes in a call of one attempt that succeeded and has no detail. What its record says is counted with others
-    /// that say the same, the ones before in `alike`.
+    /// Adds a call of one successful attempt without detail. Consecutive attempts with equal facts are collected in
+    /// `alike` and counted together.
     #[inline]
     pub(super) fn absorb_single_success(
         &mut self,
@@ -181,12 +181,12 @@ impl Tally {
         }
     }
 
-    /// Takes in the last plain attempts that say the same.
+    /// Adds the last attempts collected in `alike`.
     pub(super) fn finish(&mut self, alike: Alike) {
         self.absorb_attempts(alike.says, alike.times);
     }
 
-    /// A response without a request id, or with another id beside it.
+    /// Adds a response without a request id, or with the platform's id.
     fn absorb_odd_ids(&mut self, table: &AttemptTable, attempt: &Attempt, spot: RowRef) {
         if !attempt.flags.has(Flags::REQUEST_ID) {
             note(&mut self.first_without_id, spot);
@@ -196,7 +196,7 @@ impl Tally {
         }
     }
 
-    /// A response that came through the AWS platform, where each has two ids; Bedrock gives only one.
+    /// Adds a response from the AWS platform, which gives two ids, except for Bedrock, which gives one.
     fn absorb_aws(&mut self, table: &AttemptTable, attempt: &Attempt, spot: RowRef) {
         if attempt.flags.has(Flags::REQUEST_ID) {
             self.with_both_ids += 1;
@@ -209,7 +209,7 @@ impl Tally {
         }
     }
 
-    /// Takes in so many attempts that say the same.
+    /// Adds this many attempts with equal facts.
     fn absorb_attempts(&mut self, says: Says, times: u64) {
         let count = |holds: bool| times * u64::from(holds);
         if says.has(Says::ANSWERED) {
@@ -237,7 +237,7 @@ impl Tally {
         self.with_tool += count(says.flag(Flags::TOOL));
     }
 
-    /// Takes in the counts of other calls.
+    /// Adds the counts of other calls.
     pub fn merge(&mut self, other: &Tally) {
         for (mine, theirs) in self.calls.iter_mut().zip(other.calls) {
             *mine += theirs;
@@ -301,22 +301,22 @@ impl Tally {
         }
     }
 
-    /// Calls that ended so.
+    /// Returns the number of calls with this outcome.
     #[must_use]
     pub fn ended(&self, outcome: Outcome) -> u64 {
         self.calls[outcome as usize]
     }
 
-    /// All calls.
+    /// Returns the number of calls.
     #[must_use]
     pub fn all_calls(&self) -> u64 {
         self.calls.iter().sum()
     }
 }
 
-/// What the record of an attempt says, as far as it is counted.
+/// Facts about an attempt, as far as they are counted.
 ///
-/// Its flags, and a bit for each further fact beside them: two attempts are so compared at once.
+/// Its flags, and a bit for each further fact, so that two attempts can be compared at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Says(u64);
 
@@ -355,14 +355,14 @@ impl Says {
     }
 }
 
-/// Plain attempts that follow one another and say the same: they are counted at once.
+/// Consecutive attempts with equal facts, to be counted together.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Alike {
     says: Says,
     times: u64,
 }
 
-/// Whether a model answered, or its provider did.
+/// Returns whether a model or its provider responded.
 fn answered(attempt: &Attempt) -> bool {
     attempt.status != 0 && attempt.class != Some(Class::GatewayError) && !attempt.flags.has(Flags::TOOL)
 }

@@ -1,4 +1,4 @@
-//! Calls of one run that failed alike, for good, one after the other, with no success in between.
+//! Streaks of calls of one run that failed for good in the same way, with no success in between.
 
 use super::row_ref::RowRef;
 use crate::calls::{Call, Grouping};
@@ -9,21 +9,21 @@ use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash};
 
-/// Streaks of one run that may go on at the same time: beyond that, the one that rests for longest ends.
+/// Maximum number of open streaks of one run; beyond that, the one idle for longest ends.
 const MOST_OPEN: usize = 128;
 /// Attempts of one streak kept as examples: the first ones.
 const EXAMPLES: usize = 8;
-/// Where the log has no duration, calls this far apart followed one another, µs.
+/// If the log has no durations, calls this far apart count as sequential, in µs.
 const APART_US: i64 = 1_000_000;
 
-/// What is the same in calls that failed alike.
+/// What calls that failed in the same way have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Alike {
-    /// The server's words.
+    /// The server's message.
     Message,
-    /// The request itself.
+    /// The request.
     Request,
-    /// The failure class and the account: the log has no words.
+    /// The failure class and the account, if the log has no message.
     Class,
 }
 
@@ -31,43 +31,42 @@ pub enum Alike {
 #[derive(Clone, Copy, Debug)]
 struct Refusal {
     spot: RowRef,
-    /// When its call surely knew.
+    /// Time at which its call certainly knew of the refusal.
     over: Time,
-    /// What is the same in refusals of one streak.
+    /// Fingerprint of what the refusals of one streak have in common.
     key: u64,
     class: Class,
     alike: Alike,
-    /// No earlier attempt of its call was refused so.
+    /// Whether no earlier attempt of its call was refused for good.
     opens_call: bool,
-    /// Attempts of its call since the refusal before.
+    /// Attempts of its call since the previous refusal.
     attempts: u32,
     guessed: bool,
     reopens: Option<Time>,
 }
 
-/// Calls that failed alike, with no success of the run in between.
+/// Calls that failed in the same way, with no success of the run in between.
 #[derive(Clone, Debug)]
 pub struct Refused {
-    /// Why.
+    /// Failure class.
     pub class: Class,
-    /// What is the same in them.
+    /// What they have in common.
     pub alike: Alike,
-    /// How many.
+    /// Number of calls.
     pub calls: u64,
-    /// Calls each of which started when the one before was over. Calls that were started side by side could not
-    /// know of each other.
+    /// Calls that started after the previous one had ended. Concurrent calls could not know of each other.
     pub in_turn: u64,
-    /// Calls that started when the first of all was over.
+    /// Calls that started after the first one had ended.
     pub avoidable: u64,
-    /// Their attempts.
+    /// Attempts of these calls.
     pub sends: u64,
-    /// Some were brought together by likeness only, or their class rests on little.
+    /// Whether some calls were grouped by inference, or their class is uncertain.
     pub guessed: bool,
-    /// When the first was sent, and the last.
+    /// Send times of the first and the last refused attempt.
     pub seen: (Time, Time),
-    /// When the usage window reopens that refused them, where the log says so.
+    /// When the usage window that refused them reopens, if logged.
     pub reopens: Option<Time>,
-    /// When the first of all was over, and the last of those in turn.
+    /// End of the first call, and of the last one in turn.
     over: (Time, Time),
     earliest: SmallVec<[u32; EXAMPLES]>,
     last: u32,
@@ -91,7 +90,7 @@ impl Refused {
         }
     }
 
-    /// Takes in the next refusal.
+    /// Adds the next refusal.
     fn extend(&mut self, refusal: &Refusal) {
         let sent = refusal.spot.sent;
         self.sends += u64::from(refusal.attempts);
@@ -113,7 +112,7 @@ impl Refused {
         }
     }
 
-    /// Rows of the earliest ones and the last.
+    /// Iterates over the rows of the earliest refused attempts and the last one.
     pub fn rows(&self) -> impl Iterator<Item = u32> + '_ {
         let last = Some(self.last).filter(|row| !self.earliest.contains(row));
         self.earliest.iter().copied().chain(last)
@@ -123,36 +122,34 @@ impl Refused {
         self.earliest.iter_mut().chain([&mut self.last]).for_each(visit);
     }
 
-    /// The longest streak ranks highest, of those that are equally long the earliest.
+    /// Sort key: the longest streak is the largest; of equal ones, the earliest.
     fn rank(&self) -> impl Ord + use<> {
         (self.in_turn, self.calls, std::cmp::Reverse((self.seen, self.alike)))
     }
 }
 
-/// The calls of one run that failed for good, judged in the order of time.
+/// Calls of one run that failed for good, judged in time order.
 ///
-/// Several may be merged before anything is settled. Afterwards, only further ones may be merged into it of which
-/// nothing is settled.
+/// Several may be merged before anything is settled. After that, only unsettled ones may be merged into it.
 #[derive(Clone, Debug, Default)]
 pub struct TerminalFailures {
     refusals: Vec<Refusal>,
     successes: Vec<Time>,
-    /// Streaks that may go on, by what is the same in them.
+    /// Streaks that may continue, by fingerprint.
     open: BTreeMap<u64, Refused>,
-    /// The longest streak of each class that is over.
+    /// The longest finished streak of each class.
     worst: BTreeMap<Class, Refused>,
-    /// Calls refused for what the request says, of which no fingerprint of the request is logged.
+    /// Calls refused because of the content of their request, for which no request hash is logged.
     unhashed: u64,
 }
 
 impl TerminalFailures {
-    /// Takes in the attempts of `call` that were sent at `since` or later. They are in the order of time, and some
-    /// may be still to come.
+    /// Adds the attempts of `call` that were sent at `since` or later. They are in time order, and more may follow.
     pub(super) fn follow(&mut self, call: &Call<'_>, since: Time) {
         if let Some(position) = first_unhashed(call) {
             self.unhashed += u64::from(call.at(position).sent >= since);
         }
-        // Attempts that are counted, up to the last refusal.
+        // Number of attempts up to the last refusal.
         let mut counted = 0;
         for position in 0..call.len() {
             let attempt = call.at(position);
@@ -174,7 +171,7 @@ impl TerminalFailures {
         }
     }
 
-    /// Takes in an attempt that succeeded, where it was sent at `since` or later.
+    /// Adds an attempt that succeeded, if it was sent at `since` or later.
     #[inline]
     pub(super) fn succeed(&mut self, sent: Time, since: Time) {
         if sent >= since {
@@ -182,7 +179,7 @@ impl TerminalFailures {
         }
     }
 
-    /// Whether anything waits to be judged.
+    /// Returns whether anything remains to be judged.
     pub(super) fn is_waiting(&self) -> bool {
         !self.refusals.is_empty() || !self.successes.is_empty() || self.unhashed > 0
     }
@@ -200,7 +197,7 @@ impl TerminalFailures {
         self.open.values_mut().chain(self.worst.values_mut()).for_each(|refused| refused.each_row(visit));
     }
 
-    /// Judges what was sent before `until`, given that nothing of it is still to come.
+    /// Judges what was sent before `until`, given that nothing before it is still to come.
     pub(super) fn settle(&mut self, until: Time) {
         if self.refusals.is_empty() && self.open.is_empty() {
             return forget(&mut self.successes, until);
@@ -208,7 +205,7 @@ impl TerminalFailures {
         self.refusals.sort_unstable_by_key(|refusal| refusal.spot);
         let due = self.refusals.partition_point(|refusal| refusal.spot.sent < until);
         let refusals: Vec<Refusal> = self.refusals.drain(..due).collect();
-        // The last success before each refusal and after the one before, and the last one after all of them.
+        // The last success between each refusal and the previous one, and the last one after all refusals.
         let mut last = vec![Time(i64::MIN); due + 1];
         for sent in self.successes.iter().filter(|sent| **sent < until) {
             let place = refusals.partition_point(|refusal| refusal.spot.sent <= *sent);
@@ -244,13 +241,14 @@ impl TerminalFailures {
         end(&mut self.worst, refused);
     }
 
-    /// Calls refused for what the request says, of which no fingerprint of the request is logged.
+    /// Returns the number of calls refused because of the content of their request, for which no request hash is
+    /// logged.
     #[must_use]
     pub fn unhashed(&self) -> u64 {
         self.unhashed
     }
 
-    /// Of each class the longest streak of at least `calls` calls that failed alike, one after the other.
+    /// Returns, for each class, the longest streak with at least `calls` sequential calls.
     #[must_use]
     pub fn in_a_row(&self, calls: u64) -> Vec<&Refused> {
         self.worst.values().filter(|refused| refused.in_turn >= calls).collect()
@@ -265,7 +263,7 @@ fn forget(times: &mut Vec<Time>, until: Time) {
     }
 }
 
-/// A call of the run succeeded with what was sent at `sent`: streaks that began before are over.
+/// Ends the streaks whose last refusal was before a success sent at `sent`.
 fn end_before(open: &mut BTreeMap<u64, Refused>, worst: &mut BTreeMap<Class, Refused>, sent: Time) {
     open.retain(|_, refused| {
         let over = refused.seen.1 < sent;
@@ -276,7 +274,7 @@ fn end_before(open: &mut BTreeMap<u64, Refused>, worst: &mut BTreeMap<Class, Ref
     });
 }
 
-/// Keeps a streak where it is the longest of its class and at least two calls long.
+/// Keeps a finished streak if it is the longest of its class and at least two calls long.
 fn end(worst: &mut BTreeMap<Class, Refused>, refused: Refused) {
     if refused.in_turn < 2 {
         return;
@@ -303,7 +301,7 @@ fn refusal(call: &Call<'_>, position: usize, key: u64, alike: Alike) -> Refusal 
     }
 }
 
-/// The first attempt of the call that was refused for what it says, with no fingerprint of the request.
+/// Returns the first attempt of the call that was refused because of its content without a logged request hash.
 fn first_unhashed(call: &Call<'_>) -> Option<usize> {
     (0..call.len()).find(|&p| {
         let attempt = call.at(p);
@@ -312,16 +310,16 @@ fn first_unhashed(call: &Call<'_>) -> Option<usize> {
     })
 }
 
-/// Whether the refusals of a streak may be of different requests that were refused in the same words: too much is
-/// too much, whatever the request.
+/// Returns whether the refusals of a streak may be of different requests with the same message: any request that is too
+/// large gets the same one.
 fn is_guess(attempt: &Attempt, alike: Alike) -> bool {
     let about_size =
         matches!(attempt.class, Some(Class::ContextTooLong | Class::RequestTooLarge | Class::RequestOverLimit));
     attempt.flags.has(Flags::LOW_CONFIDENCE) || (about_size && alike == Alike::Message)
 }
 
-/// What tells a refusal from another kind of refusal: the request where it was refused for what it says and the log
-/// tells requests apart, else the words, else whose account it is.
+/// Returns the fingerprint shared by refusals of one kind: of the request if its content was refused and the log has a
+/// request hash, otherwise of the message, otherwise of the account.
 fn likeness(call: &Call<'_>, position: usize) -> Option<(u64, Alike)> {
     let attempt = call.at(position);
     let (class, detail) = (attempt.class?, call.detail(position)?);
@@ -329,7 +327,7 @@ fn likeness(call: &Call<'_>, position: usize) -> Option<(u64, Alike)> {
     if subject != Subject::Account && detail.request_hash != 0 {
         return Some((fingerprint((class.name(), detail.request_hash)), Alike::Request));
     }
-    // A window is the account's, and what is left of it is said in other words each time.
+    // A usage window belongs to the account, and its message differs each time because it states the remaining time.
     let words = detail.message.is_some() && class != Class::UsageWindow;
     let alike = if words { Alike::Message } else { Alike::Class };
     let told = match subject {
@@ -348,20 +346,20 @@ fn fingerprint(of: impl Hash) -> u64 {
     FixedState::with_seed(0).hash_one(of)
 }
 
-/// What a lasting failure is about, and so which calls it will meet again.
+/// What a lasting failure concerns, and so which calls will fail too.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Subject {
-    /// Every request of the account, or to the model.
+    /// All requests of the account, or to the model.
     Account,
     /// Requests like this one.
     Request,
-    /// The very request: others of a batch may each be refused for a reason of their own in the same words.
+    /// Only this request: others of a batch may be refused with the same message for reasons of their own.
     Answer,
 }
 
 impl Subject {
-    /// Spent caps are left to rule RL102. A cancelled call was the caller's wish, and of an unknown failure
-    /// nobody knows whether it lasts.
+    /// Returns the subject of a failure class. Excluded are spent caps, which rule RL102 covers, cancelled calls, which
+    /// the caller intended, and unknown failures, which may not last.
     fn of(class: Class) -> Option<Subject> {
         match class {
             Class::Authentication

@@ -1,4 +1,4 @@
-//! Summaries merge: any cut and any order of the calls comes to the same.
+//! Tests that summaries merge: the result does not depend on how calls are split or ordered.
 
 mod exhaustion;
 
@@ -8,7 +8,7 @@ use crate::ingest::read_str;
 use crate::model::{AttemptTable, Time};
 use std::fmt::Write;
 
-/// What the rules have calls counted by, unless told otherwise.
+/// Default thresholds of the rules.
 const CALL_TERMS: CallTerms = CallTerms {
     tolerance_share: 0.02,
     tolerance_us: 50_000,
@@ -17,7 +17,7 @@ const CALL_TERMS: CallTerms = CallTerms {
     worth_us: 300_000_000,
 };
 
-/// A log in which everything happens: limits, overloads, caps, retries, several runs and models.
+/// Creates a log with limits, overloads, caps, retries, several runs and models.
 fn busy_log() -> Vec<String> {
     let mut seed = 7_u64;
     let mut random = move |below: u64| {
@@ -49,8 +49,8 @@ fn busy_log() -> Vec<String> {
     lines
 }
 
-/// In one run a success slower than the last, in another a key refused once more, in a third a call that meets
-/// no capacity.
+/// Creates a step of three runs: successes that get slower, a key refused again and again, and calls that fail for lack
+/// of capacity.
 fn slow_decline(step: u64) -> Vec<String> {
     let line = |run: &str, attempt: u64, rest: String| {
         let at = 1_773_133_200_123 + step * 5_000 + attempt * 700;
@@ -67,7 +67,7 @@ fn slow_decline(step: u64) -> Vec<String> {
     lines
 }
 
-/// The summary of the calls that `wanted` accepts, by their place in the order of grouping.
+/// Summarises the calls that `wanted` accepts, by their index in the order of grouping.
 fn summary<'a>(table: &'a AttemptTable, wanted: impl Fn(usize) -> bool) -> Fleet<'a> {
     let horizon = Horizon { data_end: Time(i64::MAX), complete: true, endurance: Endurance::default() };
     let (groups, mut fleet, mut place) = (group(table), Fleet::new(table), 0);
@@ -117,7 +117,7 @@ fn wave<R: std::fmt::Debug>(mut train: Train, row: impl Fn(u32) -> R) -> String 
     format!("{train:?} {examples:?}")
 }
 
-/// Everything a rule may ask of a summary, in words that do not depend on the order of lines.
+/// Formats everything a rule may query of a summary, independently of the order of lines.
 fn told(fleet: &mut Fleet<'_>) -> String {
     fleet.settle(&ALL);
     let table = fleet.table;
@@ -217,7 +217,7 @@ fn halves_merge_into_the_whole_in_either_order() {
 #[test]
 fn plain_calls_come_to_the_same_by_either_way() {
     let mut lines = busy_log();
-    // Of some plain calls the log says more or less than of others.
+    // Vary what the log says about some plain calls.
     for (place, line) in lines.iter_mut().enumerate().filter(|(place, _)| place % 5 == 0) {
         let more = [r#""request_id":"q""#, r#""model":"other""#, r#""sdk_retry_count":0"#][place % 3];
         *line = line.replace(r#","duration_ms":40"#, "").replacen('{', &format!("{{{more},"), 1);
@@ -272,7 +272,7 @@ fn lines_delivered_twice_change_nothing_but_their_count() {
     assert_eq!((once.tally.duplicates, twice.tally.duplicates), (0, lines.len() as u64));
 }
 
-/// One scope's log: milliseconds after a start, call, what the record holds.
+/// Creates the log of one scope from milliseconds after a start, call id and further fields.
 fn log(records: &[(u64, &str, &str)]) -> AttemptTable {
     let lines = records
         .iter()
@@ -284,7 +284,7 @@ const LIMITED: &str = r#""duration_ms":20,"status":429,"retry_after":4,"error_ty
 const OVERLOADED: &str = r#""duration_ms":20,"status":529,"error_type":"overloaded_error""#;
 const OK: &str = r#""duration_ms":20,"status":200"#;
 
-/// Windows that were run into, sends refused in them, calls that passed.
+/// Returns the windows that were run into, the sends refused in them, and the calls that passed.
 fn closed(table: &AttemptTable) -> Option<(u64, u64, u64)> {
     let mut fleet = summary(table, |_| true);
     fleet.settle(&ALL);
@@ -295,7 +295,7 @@ fn closed(table: &AttemptTable) -> Option<(u64, u64, u64)> {
 #[test]
 fn sends_inside_a_window_are_counted_once_each() {
     let table = log(&[(0, "a", LIMITED), (1_000, "b", LIMITED), (2_000, "c", OVERLOADED), (4_500, "d", LIMITED)]);
-    // The window of `b` reaches on to 4.9 s; an overload is no refusal, and a call of its own is not unharmed.
+    // The window of `b` extends to 4.9 s. An overload is no refusal by the window, nor does its call count as passed.
     assert_eq!(closed(&table), Some((1, 2, 0)));
 }
 
@@ -325,7 +325,7 @@ fn a_call_does_not_collide_with_its_own_window() {
 
 #[test]
 fn a_retry_that_obeys_its_own_hint_does_not_collide() {
-    // `b` was told 4 s, came after 4 s, and met the window that `c` had opened meanwhile.
+    // `b` was told 4 s, came back after 4 s, and ran into the window that `c` had opened meanwhile.
     let table = log(&[(0, "a", LIMITED), (50, "b", LIMITED), (2_000, "c", LIMITED), (4_200, "b", LIMITED)]);
     assert_eq!(closed(&table), Some((1, 1, 0)));
 }
@@ -370,6 +370,6 @@ fn a_burst_needs_enough_starts_within_a_second_and_enough_of_them_met() {
 
 #[test]
 fn a_steady_rate_is_no_burst_however_high() {
-    // 20 a second for a minute, all of which meet an overload.
+    // 20 starts per second for a minute, all of which are refused for lack of capacity.
     assert_eq!(fanout(&burst(1_200, 1_200, 50)), None);
 }

@@ -1,23 +1,23 @@
-//! Events by short, fixed stretches of time.
+//! Events by short time buckets of fixed width.
 //!
-//! [`crate::model::Series`] grows coarser as a log grows longer, which suits charts; what happens within a
-//! second needs the second. A list holds at most twice as many entries as there are stretches with events, and
-//! whoever reads it forgets the stretches that nothing can be added to any more.
+//! [`crate::model::Series`] widens its buckets as a log grows, which suits charts, but events within a second need a
+//! fixed resolution. A list has at most twice as many entries as there are buckets with events, and its reader discards
+//! the buckets that are final.
 
 use crate::model::AttemptTable;
 
-/// What happened in one stretch. Merging must be associative and commutative.
+/// Events of one bucket. Merging must be associative and commutative.
 pub(super) trait Moment: Clone {
-    /// Takes in what else happened in it.
+    /// Adds other events of the same bucket.
     fn merge(&mut self, table: &AttemptTable, other: &Self);
 }
 
-/// Stretches with events, by their number since the epoch.
+/// Buckets with events, by their number since the epoch.
 #[derive(Clone, Debug)]
 pub(super) struct TimeBuckets<T> {
-    /// In order, one entry a stretch.
+    /// Sorted, one entry per bucket.
     list: Vec<(i64, T)>,
-    /// What came too late to be put there at once.
+    /// Entries that came too late to be inserted at once.
     late: Vec<(i64, T)>,
 }
 
@@ -27,9 +27,9 @@ impl<T> Default for TimeBuckets<T> {
     }
 }
 
-/// Events that may wait, so that short lists are not sorted again and again.
+/// Number of late entries that may accumulate, so that short lists are not sorted too often.
 const SLACK: usize = 1024;
-/// Events come nearly in the order of time: so many entries are moved to make room for an earlier one.
+/// Maximum number of entries that are moved to insert an earlier one; events arrive nearly in time order.
 const NEAR: usize = 64;
 
 impl<T: Moment> TimeBuckets<T> {
@@ -43,9 +43,9 @@ impl<T: Moment> TimeBuckets<T> {
         }
     }
 
-    /// Adds an event of a stretch so long before the last one.
+    /// Adds an event of a bucket that is `apart` buckets before the last one.
     fn add_before(&mut self, table: &AttemptTable, apart: u64, key: i64, event: T) {
-        // No more entries than stretches can stand between the two, and where much happens just as many.
+        // There are at most as many entries as buckets between the two, and exactly as many if there are no gaps.
         let near = (self.list.len() as u64).saturating_sub(apart.saturating_add(1)) as usize;
         if let Some((known, mine)) = self.list.get_mut(near)
             && *known == key
@@ -74,7 +74,7 @@ impl<T: Moment> TimeBuckets<T> {
         self.settle_when_due(table);
     }
 
-    /// Entries, of which several may be of one stretch.
+    /// Returns the number of entries, of which several may be of one bucket.
     pub(super) fn len(&self) -> usize {
         self.list.len() + self.late.len()
     }
@@ -87,7 +87,7 @@ impl<T: Moment> TimeBuckets<T> {
         self.list.iter_mut().chain(&mut self.late).map(|(_, event)| event)
     }
 
-    /// Every stretch with events, in time order.
+    /// Returns every bucket with events, in time order.
     pub(super) fn in_order(&mut self, table: &AttemptTable) -> &[(i64, T)] {
         if !self.late.is_empty() {
             self.settle(table);
@@ -95,12 +95,12 @@ impl<T: Moment> TimeBuckets<T> {
         &self.list
     }
 
-    /// Lets go of the stretches before `key`.
+    /// Discards the buckets before `key`.
     pub(super) fn forget_before(&mut self, key: i64) {
         self.late.retain(|(other, _)| *other >= key);
         let gone = self.list.partition_point(|(other, _)| *other < key);
         self.list.drain(..gone);
-        // Room for twice as much is enough.
+        // Keep room for twice the entries.
         self.list.shrink_to(2 * self.list.len() + SLACK);
     }
 
@@ -110,7 +110,7 @@ impl<T: Moment> TimeBuckets<T> {
         }
     }
 
-    /// Sorts, and makes one entry of those with the same key.
+    /// Sorts, and merges entries with the same key.
     fn settle(&mut self, table: &AttemptTable) {
         self.list.append(&mut self.late);
         self.late = Vec::new();
@@ -154,7 +154,7 @@ mod tests {
         let swapped = |n: i64| if n % 200 < 100 { n + 100 } else { n - 100 };
         assert_eq!(told((0..9_000).map(|n| swapped(n) / 3)), expected);
         assert_eq!(told((0..9_000).map(|n| n * 7_919 % 9_000 / 3)), expected);
-        // With gaps between.
+        // With gaps in between.
         let sparse = |n: i64| n / 3 * 5;
         let spread: Vec<_> = (0..3_000).map(|key| (key * 5, Count(3))).collect();
         assert_eq!(told((0..9_000).map(|n| sparse(swapped(n)))), spread);

@@ -1,28 +1,29 @@
-//! Calls under way at once, those included that wait for their next attempt: what a pool of slots has to hold.
+//! Concurrent calls, including those that wait for their next attempt: what a connection pool must accommodate.
 
 use super::peaks::{Peak, Sweep};
 use crate::calls::Call;
 use crate::model::{Attempt, Time};
 
-/// A call surely counts from so long after its start on, µs: times are rounded, and an answer is logged after its slot is
-/// free, so that calls seem to overlap that followed one another.
+/// How long after its start a call certainly counts, in µs: times are rounded, and an answer is logged after its
+/// connection is free, so that sequential calls seem to overlap.
 const SLACK_US: i64 = 50_000;
-/// The same where the time is one of whole seconds, µs.
+/// The same for times in whole seconds, in µs.
 const COARSE_SLACK_US: i64 = 1_000_000;
-/// Longer waits than five minutes are to free the slot, µs: see rule RL308.
+/// Longest wait during which a call keeps its connection, in µs: waits of more than five minutes should release it,
+/// according to rule RL308.
 const LONGEST_WAIT_US: i64 = 300_000_000;
 
-/// Calls under way at once, counted where somebody asks for it.
+/// Concurrent calls, counted on request.
 #[derive(Debug, Default)]
 pub struct UnderWay {
     wanted: Option<bool>,
     sweep: Sweep,
-    /// The same without what clocks may have made of it.
+    /// The same without overlaps that clocks may have caused.
     sure: Sweep,
 }
 
 impl UnderWay {
-    /// Asks once whether calls are to be counted.
+    /// Decides, on the first call, whether calls are counted.
     pub fn want(&mut self, wanted: impl FnOnce() -> bool) {
         self.wanted.get_or_insert_with(wanted);
     }
@@ -31,7 +32,7 @@ impl UnderWay {
         self.wanted == Some(true)
     }
 
-    /// Takes in the attempts of `call` that were sent at `since` or later, and the waits before them.
+    /// Adds the attempts of `call` that were sent at `since` or later, and the waits before them.
     pub(super) fn follow(&mut self, call: &Call<'_>, since: Time) {
         if !self.is_wanted() {
             return;
@@ -50,7 +51,7 @@ impl UnderWay {
         }
     }
 
-    /// Takes in a call of one attempt.
+    /// Adds a call of one attempt.
     #[inline]
     pub(super) fn add(&mut self, attempt: &Attempt) {
         if self.is_wanted() {
@@ -59,7 +60,7 @@ impl UnderWay {
         }
     }
 
-    /// Takes over from other calls what is not settled.
+    /// Takes over what is not settled from other calls.
     pub(super) fn take_waiting(&mut self, other: &mut UnderWay) {
         self.wanted = self.wanted.or(other.wanted);
         self.sweep.merge(std::mem::take(&mut other.sweep));
@@ -70,7 +71,7 @@ impl UnderWay {
         self.take_waiting(&mut other);
     }
 
-    /// Counts up to where no wait can reach back to any more when nothing can be sent before `until`.
+    /// Counts up to the time that no wait can reach back to, given that nothing sent before `until` is still to come.
     pub(super) fn settle(&mut self, until: Time) {
         let end = Time(i64::MAX);
         let due = if until == end { end } else { until.plus_us(-LONGEST_WAIT_US) };
@@ -78,7 +79,7 @@ impl UnderWay {
         self.sure.settle(due);
     }
 
-    /// The most calls that were under way at once, where more than `pool` surely were.
+    /// Returns the maximum number of concurrent calls, if there certainly were more than `pool`.
     #[must_use]
     pub fn more_than(&self, pool: f64) -> Option<Peak> {
         self.sure.most().filter(|sure| sure.count as f64 > pool)?;

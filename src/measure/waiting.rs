@@ -1,6 +1,6 @@
-//! Times that wait until nothing before them is still to come, and are then handed out in order.
+//! Queue of times that are returned in order once nothing before them is still to come.
 
-/// Times that are still to be looked at, µs.
+/// Times that are not processed yet, in µs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Waiting(pub(super) Vec<i64>);
 
@@ -12,7 +12,7 @@ impl Waiting {
         self.0.append(&mut other.0);
     }
 
-    /// Hands out what lies before `until`, in order.
+    /// Removes and returns the times before `until`, in order.
     pub(super) fn take(&mut self, until: i64) -> Vec<i64> {
         sort_times(&mut self.0);
         let due = self.0.partition_point(|at| *at < until);
@@ -21,7 +21,7 @@ impl Waiting {
     }
 }
 
-/// Sorts times. They are spread rather evenly over a stretch of the log: first each goes to its place but for a few.
+/// Sorts times, which are rather evenly distributed: first into parts of few times each, then by insertion.
 fn sort_times(list: &mut Vec<i64>) {
     if list.len() < SHORT {
         return list.sort_unstable();
@@ -33,7 +33,7 @@ fn sort_times(list: &mut Vec<i64>) {
     let most = list.len() / TOGETHER;
     let shift = u64::BITS - (last.abs_diff(first) / most as u64).leading_zeros();
     let part = |at: &i64| (at.abs_diff(first) >> shift) as usize;
-    // Where each part begins; as its times are put there, where it ends.
+    // Start of each part; once its times are placed, its end.
     let mut bounds = vec![0; part(&last) + 1];
     list.iter().for_each(|at| bounds[part(at)] += 1);
     let mut sum = 0;
@@ -51,7 +51,7 @@ fn sort_times(list: &mut Vec<i64>) {
         }
         begin = end;
     }
-    // What is left moves by a few places.
+    // The rest moves by a few places only.
     for place in 1..sorted.len() {
         let (at, mut free) = (sorted[place], place);
         while free > 0 && sorted[free - 1] > at {
@@ -63,18 +63,18 @@ fn sort_times(list: &mut Vec<i64>) {
     *list = sorted;
 }
 
-/// So few times are sorted by comparing them.
+/// Lists shorter than this are sorted by comparison.
 const SHORT: usize = 64;
-/// Times of a part, about.
+/// Average number of times in a part.
 const TOGETHER: usize = 4;
-/// Parts of more are sorted by themselves.
+/// Parts with more times are sorted separately.
 const MANY: usize = 16;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Whether everything comes out in order, whatever part of it is asked for first.
+    /// Asserts that all times are returned in order when they are requested in two parts.
     fn assert_in_order(times: &[i64]) {
         let mut expected = times.to_vec();
         expected.sort_unstable();
@@ -92,7 +92,7 @@ mod tests {
         assert_in_order(&(0..5_000).map(nearly_in_order).collect::<Vec<_>>());
         assert_in_order(&(0..5_000).rev().collect::<Vec<_>>());
         assert_in_order(&(0..5_000).map(|n| n * 7_919 % 5_003).collect::<Vec<_>>());
-        // Most of them at one moment, and some as far away as can be.
+        // Most of them at one time, and some as far away as possible.
         let far = [i64::MIN, i64::MAX - 1, 0, 1];
         assert_in_order(&(0..500).map(|n| if n % 50 == 0 { far[n / 50 % 4] } else { 7 }).collect::<Vec<_>>());
         assert_in_order(&[3, 1, 2]);

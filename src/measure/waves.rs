@@ -1,4 +1,4 @@
-//! Retries of many calls that arrive together, go away together and come back together.
+//! Retry waves: retries of many calls that arrive together, are refused together and come back together.
 
 mod turn;
 
@@ -10,66 +10,66 @@ use crate::model::{AttemptTable, Scope, Time};
 use smallvec::SmallVec;
 use turn::{Passed, Turn};
 
-/// Stretches of 2^16 µs, some 66 ms.
+/// Binary logarithm of the bucket width in µs: 2^16 µs are some 66 ms.
 const SHIFT: u32 = 16;
-/// Stretches a wave is wide: some 262 ms.
+/// Width of a wave in buckets: some 262 ms.
 const WIDTH: i64 = 4;
-/// Shorter waits make no wave, µs: a call would be in it twice.
+/// Shortest wait that counts, in µs: with shorter ones a call would be in the same wave twice.
 const SHORT_US: i64 = 250_000;
-/// Longer ones are a timetable of their own, µs: whoever waits an hour is no part of a crowd that waits seconds.
+/// Longest wait that counts, in µs: an hour's wait is a schedule of its own, not part of a crowd that waits seconds.
 pub(super) const LONG_US: i64 = 3_600_000_000;
-/// First retries of waves kept as examples of one train.
+/// First retries kept as examples of one train.
 const EXAMPLES: usize = 8;
-/// Waits are alike that differ by one part in so many at most.
+/// Waits count as equal if they differ by at most one part in this many.
 const ONE_IN: i64 = 20;
-/// What a wave's refusals may take to come back, before the next wait begins, µs.
+/// Longest time until the refusals of a wave are answered and the next wait begins, in µs.
 const ANSWER_US: i64 = 30_000_000;
 
-/// The waits of one scope's calls, and the trains of waves found while time goes by.
+/// Waits of one scope's calls, and the trains of waves found in time order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Waves {
     moments: TimeBuckets<Turn>,
     trains: Trains,
 }
 
-/// Thresholds of [`Train`].
+/// Thresholds for [`Train`].
 #[derive(Clone, Copy, Debug)]
 pub struct WaveTerms {
-    /// Least calls that arrive together.
+    /// Minimum number of calls that arrive together.
     pub calls: u64,
-    /// Least share of those then waiting.
+    /// Minimum share of them among the calls then waiting.
     pub share: f64,
-    /// Least waves of a train.
+    /// Minimum number of waves of a train.
     pub waves: u64,
 }
 
-/// Waves that follow one another, each of calls that were in the one before.
+/// Consecutive waves, each made up of calls that were in the previous one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Train {
-    /// When the first arrived.
+    /// Arrival of the first wave.
     pub first: Time,
-    /// When the last arrived.
+    /// Arrival of the last wave.
     pub last: Time,
-    /// How many.
+    /// Number of waves.
     pub waves: u64,
-    /// Shortest and longest time from one to the next, in seconds.
+    /// Shortest and longest time between consecutive waves, in seconds.
     pub periods_s: (f64, f64),
-    /// Calls in the largest.
+    /// Calls in the largest wave.
     pub most: u64,
-    /// Retries of all of them.
+    /// Retries in all waves.
     pub sends: u64,
-    /// Those that met a rate limit or an overload.
+    /// Of `sends`, those refused by a rate limit or for lack of capacity.
     pub refused: u64,
-    /// Those whose wait the server had asked for.
+    /// Of `sends`, those whose wait the server had requested.
     pub dictated: u64,
-    /// In each wave all had waited for the same time.
+    /// Whether in each wave all calls had waited equally long.
     pub alike: bool,
-    /// The first retries of the first waves.
+    /// First retries of the first waves.
     pub examples: SmallVec<[u32; EXAMPLES]>,
 }
 
 impl Waves {
-    /// Takes in the waits of `call` on `scope` that ended at `since` or later.
+    /// Adds the waits of `call` on `scope` that ended at `since` or later.
     pub(super) fn follow(&mut self, call: &Call<'_>, scope: Scope, since: Time, terms: &CallTerms) {
         if call.len() < 2 || call.grouping == Grouping::Inferred {
             return;
@@ -83,7 +83,7 @@ impl Waves {
                 && call.origin(position).scope() == scope;
             let in_bounds = |us| (SHORT_US..=LONG_US).contains(&us);
             let wait = call.wait_before(position).filter(|wait| waited && in_bounds(wait.us));
-            // Whole seconds bring together what was apart.
+            // Times in whole seconds make retries coincide that did not.
             if let Some(wait) = wait.filter(|_| !coarse && call.at(position).sent >= since) {
                 self.add(call, position, (wait.us, before), terms);
             }
@@ -116,7 +116,7 @@ impl Waves {
         self.moments.merge(table, other.moments);
     }
 
-    /// Entries it holds.
+    /// Returns the number of entries.
     pub(super) fn len(&self) -> usize {
         self.moments.len()
     }
@@ -126,19 +126,19 @@ impl Waves {
         self.trains.each_row(visit);
     }
 
-    /// Finds the waves that are known of in full when nothing can be sent before `until` any more. Waits that
-    /// began in time may still be under way.
+    /// Finds the waves that are final, given that nothing sent before `until` is still to come. Waits that began before
+    /// `until` may not have ended yet.
     pub(super) fn settle(&mut self, table: &AttemptTable, until: Time, terms: &WaveTerms) {
         let due = (until.plus_us(-LONG_US).0 >> SHIFT) - WIDTH;
         let line = Line::of(self.moments.in_order(table), self.trains.gone);
         self.trains.find(&line, due, terms);
-        // Of a wave to come, the longest wait may have begun that long before.
+        // The longest wait of a future wave may have begun this long before.
         let kept = due.saturating_sub((LONG_US >> SHIFT) + 2);
         self.trains.gone = line.until(kept);
         self.moments.forget_before(kept);
     }
 
-    /// Every train of waves, in time order.
+    /// Returns the trains of waves, in time order.
     pub(super) fn trains(&self, terms: &WaveTerms) -> Vec<Train> {
         self.trains.all(terms)
     }
@@ -157,7 +157,7 @@ struct Wave {
 }
 
 impl Wave {
-    /// Whether enough of the calls in it may have been in `last`.
+    /// Returns whether enough of its calls may have been in `last`.
     fn follows(&self, last: &Wave, terms: &WaveTerms) -> bool {
         let apart_us = (self.key - last.key) << SHIFT;
         u64::from(self.sum.again) >= terms.calls
@@ -166,16 +166,16 @@ impl Wave {
     }
 }
 
-/// What was found so far.
+/// Trains and waves found so far.
 #[derive(Clone, Debug)]
 struct Trains {
-    /// What happened in the stretches that are forgotten.
+    /// Counts of the discarded buckets.
     gone: Passed,
-    /// Waves that begin before this stretch are found.
+    /// Bucket before which waves are found.
     found: i64,
-    /// The largest of the windows that overlap last, and the last of those.
+    /// The largest of the current overlapping windows, and the bucket of the last of them.
     wave: Option<(Wave, i64)>,
-    /// The train that the next wave may follow, and its last wave.
+    /// The train that the next wave may continue, and its last wave.
     open: Option<(Train, Wave)>,
     over: Vec<Train>,
 }
@@ -187,7 +187,7 @@ impl Default for Trains {
 }
 
 impl Trains {
-    /// Finds the waves that begin before `until`: of windows that overlap, the one in which most arrived.
+    /// Finds the waves that begin before `until`: of overlapping windows, the one with the most arrivals.
     fn find(&mut self, line: &Line<'_>, until: i64, terms: &WaveTerms) {
         let from = line.place(self.found);
         let to = line.place(until).max(from);
@@ -221,7 +221,7 @@ impl Trains {
     }
 }
 
-/// Appends `wave` to the open train, or opens another; one that is over goes to `over`.
+/// Appends `wave` to the open train, or opens a new one; adds a finished train to `over`.
 fn join(
     open: Option<(Train, Wave)>,
     wave: Option<Wave>,
@@ -284,15 +284,15 @@ impl Train {
     }
 }
 
-/// Stretches in order, with running sums.
+/// Buckets in order, with running sums.
 struct Line<'l> {
     list: &'l [(i64, Turn)],
-    /// What happened before each stretch; one more entry than the list.
+    /// Counts before each bucket; one more entry than `list`.
     before: Vec<Passed>,
 }
 
 impl<'l> Line<'l> {
-    /// `gone` happened before.
+    /// Creates a line; `gone` are the counts before its first bucket.
     fn of(list: &'l [(i64, Turn)], gone: Passed) -> Line<'l> {
         let mut before = Vec::with_capacity(list.len() + 1);
         let mut sum = gone;
@@ -308,12 +308,12 @@ impl<'l> Line<'l> {
         self.list.partition_point(|(other, _)| *other < key)
     }
 
-    /// What happened before the stretch `key`.
+    /// Returns the counts before the bucket `key`.
     fn until(&self, key: i64) -> Passed {
         self.before[self.place(key)]
     }
 
-    /// The window that begins with a stretch, where it holds a wave.
+    /// Returns the window that begins with a bucket, if it is a wave.
     fn wave(&self, place: usize, terms: &WaveTerms) -> Option<Wave> {
         let (key, first) = &self.list[place];
         let mut sum = Turn::default();
@@ -322,11 +322,11 @@ impl<'l> Line<'l> {
         if first.arrived == 0 || arrived < terms.calls {
             return None;
         }
-        // Whoever was waiting at some time while these were: a crowd that comes back one by one is no wave,
-        // though its last ones are all that are left then.
+        // Count all calls that waited at some time during these waits: a crowd whose calls come back one by one is no
+        // wave, although its last calls are the only ones left in the end.
         let from = key - (sum.longest_us >> SHIFT) - 1;
         let (since, at) = (self.until(from), self.until(*key));
-        // A call that came back, was refused and waits once more is one call, however fast the refusal came.
+        // A call that came back, was refused and waits again is one call, however fast the refusal was.
         let twice = (at.went_on - since.went_on).min(at.began_again - since.began_again);
         let waiting = at.began.saturating_sub(since.arrived).saturating_sub(twice);
         let share = arrived as f64 / waiting.max(arrived) as f64;

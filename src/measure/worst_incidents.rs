@@ -1,14 +1,14 @@
-//! The incidents of a fleet that are told.
+//! The worst incidents of a fleet.
 
 use super::failure_clusters::{Incident, WorstIncidents};
 use super::fleet::Fleet;
 use super::service::Service;
 
-/// Incidents kept, those with most failing attempts.
+/// Maximum number of incidents that are kept: those with the most failed attempts.
 const MOST_INCIDENTS: usize = 50;
 
 impl Fleet<'_> {
-    /// The worst incidents in time order, and how many there are besides.
+    /// Returns the worst incidents in time order, and the number of others.
     #[must_use]
     pub fn worst_incidents(&self) -> &WorstIncidents {
         self.stats.worst_incidents.get_or_init(|| self.find_worst_incidents())

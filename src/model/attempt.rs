@@ -3,14 +3,15 @@
 use super::{DetailId, OriginId, Span, Symbol, Time};
 use crate::classify::{Bucket, Class};
 
-/// One attempt, packed: 64 bytes, whatever the log said. What only failures carry is a [`Detail`].
+/// One attempt, packed into 64 bytes whatever the log recorded. Fields that few attempts need, mostly failures, are in
+/// a [`Detail`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Attempt {
-    /// When it was sent.
+    /// Time the request was sent.
     pub sent: Time,
-    /// Fingerprint of the logical call, or of the stream to infer calls in (see [`Flags::NO_CALL_ID`]).
+    /// Fingerprint of the logical call, or of the stream in which calls are inferred (see [`Flags::NO_CALL_ID`]).
     pub key: [u64; 2],
-    /// The run it belongs to.
+    /// Run the attempt belongs to.
     pub run: Symbol,
     /// Provider, model, layer, client and rate-limit scope, interned together.
     pub origin: OriginId,
@@ -18,90 +19,91 @@ pub struct Attempt {
     pub file: u32,
     /// Line number in that input, from 1.
     pub line: u32,
-    /// Fingerprint of what identifies this attempt: its request id, else the whole record.
+    /// Fingerprint of the request id or, without one, of the whole record.
     pub identity: u32,
-    /// Send to end of response or failure.
+    /// Time from the send to the end of the response or to the failure.
     pub duration: Span,
-    /// Index of the rest, for the attempts that have any.
+    /// Index of the attempt's [`Detail`] or ids, if it has any.
     pub detail: DetailId,
-    /// What else is known of it, one bit each.
+    /// Further facts, one bit each.
     pub flags: Flags,
-    /// HTTP status; 0 where none came.
+    /// HTTP status; 0 if there was no response.
     pub status: u16,
-    /// Number in its layer, 1 = first; 0 where the log does not say.
+    /// Attempt number within its layer, 1 = first; 0 if not logged.
     pub number: u16,
-    /// The layer's own cap on attempts; 0 where it declares none.
+    /// The layer's own limit on attempts; 0 if it declares none.
     pub max_attempts: u16,
-    /// The inner counter the SDK sends, 0 = first; [`Attempt::NO_COUNT`] where absent.
+    /// Retry counter sent by the inner SDK, 0 = first attempt; [`Attempt::NO_COUNT`] if absent.
     pub sdk_retry: u8,
-    /// Why it failed; `None` for a success.
+    /// Class of the failure; `None` for a success.
     pub class: Option<Class>,
 }
 
-/// Where logs have no times, their attempts are placed in order from here on: 1990-01-01, years before any model API.
+/// Start of the made-up times of logs without times, in log order: 1990-01-01, years before any model API.
 pub(crate) const NO_TIME: Time = Time(631_152_000_000_000);
 const YEAR_US: i64 = 365 * 86_400_000_000;
-/// Where logs have a clock without a date, it counts from here on: 1991-01-01. Order and spacing hold.
+/// Start of the times of logs that have a clock but no date: 1991-01-01. Order and spacing are preserved.
 pub(crate) const NO_DATE: Time = NO_TIME.plus_us(YEAR_US);
 
-/// Whether a time is made up: its log has none, and it says in which order attempts were sent.
+/// Returns whether `time` is made up because its log has none; such times express only the order of sends.
 pub(crate) fn is_untimed(time: Time) -> bool {
     (NO_TIME..NO_DATE).contains(&time)
 }
 
-/// Whether the date of a time is made up: its log has none.
+/// Returns whether the date of `time` is made up because its log has none.
 pub(crate) fn is_undated(time: Time) -> bool {
     (NO_TIME..NO_DATE.plus_us(YEAR_US)).contains(&time)
 }
 
 impl Attempt {
-    /// No inner SDK counter was logged.
+    /// Value of [`Attempt::sdk_retry`] if no inner SDK counter was logged.
     pub const NO_COUNT: u8 = u8::MAX;
 
-    /// Whether the attempt failed.
+    /// Returns whether the attempt failed.
     #[must_use]
     pub fn failed(&self) -> bool {
         self.class.is_some()
     }
 
-    /// Whether it succeeded, and its row says all there is to say of it where it is alone.
+    /// Returns whether the attempt succeeded and has no [`Detail`], so that, if it is the only attempt of its call, its
+    /// row describes the call completely.
     #[must_use]
     pub(crate) fn is_single_success(&self) -> bool {
         self.class.is_none() && !self.detail.is_detail()
     }
 
-    /// How its failure heals, the server's own override heard; `None` for a success.
+    /// Returns the bucket of the failure, with the server's own override applied; `None` for a success.
     #[must_use]
     pub fn bucket(&self) -> Option<Bucket> {
         self.class.map(|_| self.flags.bucket())
     }
 
-    /// Whether the failure can only repeat itself.
+    /// Returns whether the failure is terminal: the same request can only fail again.
     #[must_use]
     pub fn terminal(&self) -> bool {
         self.bucket() == Some(Bucket::Terminal)
     }
 
-    /// Whether a rate limit refused it: this caller's own, and over in a while.
+    /// Returns whether the attempt was refused by a rate limit of this caller, which recovers with time.
     #[must_use]
     pub fn rate_limited(&self) -> bool {
         matches!(self.class, Some(Class::RateLimited | Class::UnexplainedRateLimit))
     }
 
-    /// Whether there was no capacity for it: an overload, or a 503 of something in between. That is everyone's, not
-    /// this caller's.
+    /// Returns whether the service lacked capacity: an overload, or a 503 from an intermediary. This affects all
+    /// callers, unlike a rate limit.
     #[must_use]
     pub fn lacked_capacity(&self) -> bool {
         self.class == Some(Class::Overloaded) || (self.class == Some(Class::GatewayError) && self.status == 503)
     }
 
-    /// Whether the server refused it for now: by a rate limit, or for lack of capacity.
+    /// Returns whether the server refused the attempt temporarily, by a rate limit or for lack of capacity.
     #[must_use]
     pub fn refused(&self) -> bool {
         self.rate_limited() || self.lacked_capacity()
     }
 
-    /// The server's own word on a further attempt (`x-should-retry`).
+    /// Returns the server's explicit advice on a further attempt (`x-should-retry`).
     #[must_use]
     pub fn should_retry(&self) -> Option<bool> {
         if self.flags.has(Flags::SERVER_SAYS_RETRY) {
@@ -113,126 +115,127 @@ impl Attempt {
         }
     }
 
-    /// When the answer or the failure was complete; the send itself where the log has no duration.
+    /// Returns the time the response or the failure was complete; the send time if the log has no duration.
     #[must_use]
     pub fn ended(&self) -> Time {
         self.sent.plus_us(self.duration.as_us().unwrap_or(0))
     }
 
-    /// Whether its log has no times: what stands for one says in which order attempts were sent, and nothing else.
+    /// Returns whether the log has no times, so that `sent` expresses only the order of sends.
     #[must_use]
     pub fn is_untimed(&self) -> bool {
         is_untimed(self.sent)
     }
 
-    /// Whether its log has no dates: nothing tells on which day it was sent.
+    /// Returns whether the log has no dates, so that the day of the send is unknown.
     #[must_use]
     pub fn is_undated(&self) -> bool {
         is_undated(self.sent)
     }
 
-    /// Whether the record says enough to be told from another: a request id, or a call and a place in it. A
-    /// record that repeats word for word is a second delivery only then.
+    /// Returns whether the record can be told from others, by a request id or by a call and a position in it. Only then
+    /// is an identical record a second delivery.
     #[must_use]
     pub fn identified(&self) -> bool {
         let placed = self.number > 0 || self.sdk_count().is_some();
         self.flags.has(Flags::REQUEST_ID) || (placed && !self.flags.has(Flags::NO_CALL_ID))
     }
 
-    /// The inner SDK counter, where logged.
+    /// Returns the inner SDK counter, if logged.
     #[must_use]
     pub fn sdk_count(&self) -> Option<u8> {
         (self.sdk_retry != Self::NO_COUNT).then_some(self.sdk_retry)
     }
 }
 
-/// Facts of one attempt that take a bit each.
+/// Facts about one attempt that take a bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(pub u32);
 
 impl Flags {
-    /// An error event followed a 200.
+    /// An error event followed a 200 response.
     pub const MID_STREAM: u32 = 1;
     /// The request asked for a stream.
     pub const STREAM: u32 = 1 << 1;
-    /// The logger called it a success.
+    /// The logger reported a success.
     pub const LOGGED_OK: u32 = 1 << 2;
-    /// The logger called it a failure.
+    /// The logger reported a failure.
     pub const LOGGED_ERROR: u32 = 1 << 3;
     /// `x-should-retry: true`.
     pub const SERVER_SAYS_RETRY: u32 = 1 << 4;
     /// `x-should-retry: false`.
     pub const SERVER_SAYS_NO: u32 = 1 << 5;
-    /// The attempt can change something outside.
+    /// The attempt can change external state.
     pub const SIDE_EFFECT: u32 = 1 << 6;
-    /// The client chose to send again.
+    /// The client decided to send again.
     pub const DECIDED_RETRY: u32 = 1 << 7;
-    /// The client chose to give up, which closes the call.
+    /// The client decided to give up, which ends the call.
     pub const DECIDED_FAIL: u32 = 1 << 8;
     /// A request id was logged.
     pub const REQUEST_ID: u32 = 1 << 9;
-    /// The platform's id beside it was logged.
+    /// The platform's request id (`x-amzn-requestid`) was logged too.
     pub const AWS_ID: u32 = 1 << 10;
-    /// At least one usable rate-limit header.
+    /// The response had at least one usable rate-limit header.
     pub const HEADROOM: u32 = 1 << 11;
-    /// A tool execution, not a model call.
+    /// The attempt is a tool execution, not a model call.
     pub const TOOL: u32 = 1 << 12;
     /// The request carried an idempotency key.
     pub const IDEMPOTENT: u32 = 1 << 13;
-    /// A server hint was there and could not be read.
+    /// A server hint was present but could not be parsed.
     pub const BAD_HINT: u32 = 1 << 14;
-    /// The record names no logical call; [`Attempt::key`] is its stream.
+    /// The record names no logical call; [`Attempt::key`] is that of its stream.
     pub const NO_CALL_ID: u32 = 1 << 15;
-    /// Class and action rest on little; see `classify::Verdict`.
+    /// Class and action rest on weak evidence; see `classify::Verdict`.
     pub const LOW_CONFIDENCE: u32 = 1 << 16;
-    /// An OpenAI-shaped error envelope: `type` or `param` the string "None", or JSON inside the message.
+    /// The error was printed by another language: `type` or `param` is the string "None", or the code is a number and
+    /// the message is JSON.
     pub const FOREIGN_ENVELOPE: u32 = 1 << 17;
-    /// The client chose something other than sending again or giving up: a fallback, a compaction.
+    /// The client decided on something other than sending again or giving up, such as a fallback or a compaction.
     pub const DECIDED_OTHER: u32 = 1 << 18;
     /// Part of the answer had already been handed to the caller.
     pub const DELIVERED: u32 = 1 << 19;
-    /// The log says that the attempt changes nothing outside.
+    /// The log states that the attempt changes no external state.
     pub const NO_SIDE_EFFECT: u32 = 1 << 20;
-    /// Whatever sends again beneath the client says how often it sent.
+    /// The component that resends beneath the client logs how often it sent.
     pub const COUNTS_BENEATH: u32 = 1 << 21;
 
-    /// What the attempt cost is known.
+    /// The cost of the attempt is known.
     pub const COST: u32 = 1 << 28;
-    /// It was worked out by declared prices.
+    /// The cost was computed from declared prices.
     pub const PRICED: u32 = 1 << 29;
 
     /// The longest time between two chunks was logged.
     pub const CHUNK_GAP: u32 = 1 << 24;
 
-    /// The record of a failure says how much had been delivered, be it nothing.
+    /// The record of a failure states how much had been delivered, even if nothing.
     pub const DELIVERED_LOGGED: u32 = 1 << 25;
 
-    /// The response told of a subscription's usage windows: the attempt was paid for by one, not by an API key.
+    /// The response reported a subscription's usage windows: a subscription paid for the attempt, not an API key.
     pub const SUBSCRIPTION: u32 = 1 << 26;
-    /// The number of the attempt was counted from 0.
+    /// The attempt number was counted from 0.
     pub const FROM_ZERO: u32 = 1 << 27;
-    /// Where the two bits of how the answer ended stand.
+    /// Position of the two bits that hold the [`AnswerEnd`].
     const END_SHIFT: u32 = 22;
-    /// Where the two bits of the failure's bucket stand.
+    /// Position of the two bits that hold the failure's bucket.
     const BUCKET_SHIFT: u32 = 30;
 
-    /// Notes how the answer ended.
+    /// Records how the answer ended.
     pub fn set_end(&mut self, end: AnswerEnd) {
         self.0 |= (end as u32) << Self::END_SHIFT;
     }
 
-    /// How the answer ended, as far as the record says.
+    /// Returns how the answer ended, according to the record.
     #[must_use]
     pub fn end(self) -> AnswerEnd {
         AnswerEnd::ALL[(self.0 >> Self::END_SHIFT) as usize % AnswerEnd::ALL.len()]
     }
 
-    /// Notes how a failure heals.
+    /// Records the bucket of a failure.
     pub fn set_bucket(&mut self, bucket: Bucket) {
         self.0 |= (bucket as u32) << Self::BUCKET_SHIFT;
     }
 
-    /// Takes over how a failure heals, and how sure that is.
+    /// Replaces the bucket and the confidence by those of `other`.
     pub(super) fn take_verdict(&mut self, other: Flags) {
         const OF_VERDICT: u32 = Flags::LOW_CONFIDENCE | 3 << Flags::BUCKET_SHIFT;
         self.0 = (self.0 & !OF_VERDICT) | (other.0 & OF_VERDICT);
@@ -242,13 +245,13 @@ impl Flags {
         Bucket::ALL[(self.0 >> Self::BUCKET_SHIFT) as usize]
     }
 
-    /// Whether all bits of `mask` are set.
+    /// Returns whether all bits of `mask` are set.
     #[must_use]
     pub fn has(self, mask: u32) -> bool {
         self.0 & mask == mask
     }
 
-    /// Sets the bits of `mask` when `on`.
+    /// Sets the bits of `mask` if `on`; never clears any.
     pub fn set(&mut self, mask: u32, on: bool) {
         if on {
             self.0 |= mask;
@@ -256,34 +259,34 @@ impl Flags {
     }
 }
 
-/// What the record of an answer says about its end.
+/// How an answer ended, according to its record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum AnswerEnd {
-    /// Nothing.
+    /// The record does not say.
     #[default]
     NotLogged,
-    /// It has a field for the stop reason, which is empty.
+    /// The record has a field for the stop reason, which is empty.
     Empty,
-    /// The answer is complete: a stop reason, or the stream's last event.
+    /// The answer is complete: there is a stop reason, or the stream's last event.
     Complete,
-    /// The answer broke off.
+    /// The answer was cut off.
     Truncated,
 }
 
 impl AnswerEnd {
-    /// Every value, in the order of their numbers.
+    /// Every value, in order of its discriminant.
     const ALL: [AnswerEnd; 4] = [Self::NotLogged, Self::Empty, Self::Complete, Self::Truncated];
 }
 
-/// The kinds of rate limit a server reports headroom for.
+/// Kinds of rate limit for which a server reports headroom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum LimitKind {
     /// Requests per interval.
     Requests,
-    /// Tokens of either direction.
+    /// Input and output tokens together, per interval.
     Tokens,
     /// Input tokens per interval.
     InputTokens,
@@ -292,11 +295,11 @@ pub enum LimitKind {
 }
 
 impl LimitKind {
-    /// Every kind, in the order they are shown.
+    /// Every kind, in display order.
     pub const ALL: [LimitKind; 4] =
         [LimitKind::Requests, LimitKind::InputTokens, LimitKind::OutputTokens, LimitKind::Tokens];
 
-    /// As people say it.
+    /// Returns the name used in text.
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
@@ -308,14 +311,14 @@ impl LimitKind {
     }
 }
 
-/// One reading of one limit, as a response's headers gave it.
+/// One headroom reading of one limit, from a response's headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// Which limit.
+    /// Kind of limit.
     pub kind: LimitKind,
-    /// Allowed per interval.
+    /// Amount allowed per interval.
     pub limit: i64,
-    /// Left of it; a negative value is a sentinel, not a reading.
+    /// Amount left in the interval; a negative value is a sentinel, not a reading.
     pub remaining: i64,
 }
 

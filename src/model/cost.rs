@@ -1,26 +1,26 @@
-//! What a finding cost.
+//! The cost of a finding.
 
 use super::evidence::three_decimals;
 use serde::Serialize;
 
-/// What something cost.
+/// Cost of the attempts a finding is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Cost {
     /// Sends that could not have helped.
     pub sends: u64,
-    /// Attempts in excess of what one sound retry loop makes, which may have helped; none of them is among `sends`.
+    /// Attempts beyond those of one sound retry loop, which may have helped; disjoint from `sends`.
     pub excess: u64,
-    /// Seconds waited for nothing.
+    /// Seconds waited without benefit.
     #[serde(serialize_with = "three_decimals")]
     pub wait_s: f64,
-    /// Tokens of these attempts, as far as the log gives them; `None` where it gives none.
+    /// Tokens of these attempts, summed over those that log tokens; `None` if none do.
     pub tokens: Option<u64>,
-    /// US dollars these attempts cost, as far as the log gives prices; `None` where it gives none.
+    /// Cost of these attempts in US dollars, summed over those with a known cost; `None` if there are none.
     pub usd: Option<f64>,
 }
 
 impl Cost {
-    /// With another cost added; what neither side knows stays unknown.
+    /// Adds another cost; an amount that neither side knows stays `None`.
     pub(crate) fn add(&mut self, other: &Cost) {
         self.sends += other.sends;
         self.excess += other.excess;
@@ -30,7 +30,7 @@ impl Cost {
     }
 }
 
-/// The sum of what is known of two amounts.
+/// Returns the sum of two optional amounts, or the one that is known.
 pub(crate) fn sum_of_known<N: std::ops::Add<Output = N>>(a: Option<N>, b: Option<N>) -> Option<N> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a + b),

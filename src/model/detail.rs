@@ -1,18 +1,18 @@
-//! What only some attempts carry: ids, the words of a failure, tokens.
+//! Fields that only some attempts have: ids, error texts, hints, token counts.
 
 use super::{HintSource, Span, Symbol, Time};
 
-/// Index of a [`Detail`] or, with the highest bit set, of the [`Ids`] of an attempt that needs no more;
-/// [`DetailId::NONE`] for an attempt that has neither.
+/// Index of a [`Detail`] or, with the highest bit set, of the `Ids` of an attempt that needs nothing else;
+/// [`DetailId::NONE`] for an attempt with neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DetailId(pub(super) u32);
 
 impl DetailId {
-    /// The attempt has neither.
+    /// The attempt has neither a [`Detail`] nor `Ids`.
     pub const NONE: DetailId = DetailId(u32::MAX);
     pub(super) const IDS: u32 = 1 << 31;
 
-    /// Whether it is the index of a [`Detail`].
+    /// Returns whether this is the index of a [`Detail`].
     #[must_use]
     pub(crate) fn is_detail(self) -> bool {
         self.0 & Self::IDS == 0
@@ -23,14 +23,14 @@ impl DetailId {
     }
 }
 
-/// A piece of a table's text, for strings that seldom repeat: ids.
+/// A slice of a table's text buffer, for strings that seldom repeat, such as ids.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TextRef {
     pub(super) start: u32,
     pub(super) len: u32,
 }
 
-/// What only a failure, a retry or a side effect carries.
+/// Fields that only a failure, a retry or an attempt with side effects needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Detail {
     /// Id the provider gave this attempt.
@@ -41,44 +41,44 @@ pub struct Detail {
     pub error_type: Symbol,
     /// `error.code`, or `error.details.error_code`.
     pub error_code: Symbol,
-    /// `error.message`, cut to a bounded length and freed of keys.
+    /// `error.message`, cut to a bounded length, with keys masked.
     pub message: Symbol,
     /// Class name or errno of an exception.
     pub exception: Symbol,
-    /// What the connection did.
+    /// What happened on the connection: reset, closed, timed out, and in which phase.
     pub transport: Symbol,
-    /// The tool, when the attempt is a tool execution.
+    /// Name of the tool, if the attempt is a tool execution.
     pub tool: Symbol,
-    /// The server's wait, counted from the end of this attempt; µs.
+    /// Wait the server asked for, from the end of this attempt, in µs.
     pub hint_us: Option<i64>,
-    /// Where that wait was read; see [`HintSource`].
+    /// Source of `hint_us`.
     pub hint_source: HintSource,
-    /// The unit of that wait is certain: it was spelled, or the wait is a moment.
+    /// Whether the unit of `hint_us` is certain: it was spelled out, or the hint is a point in time.
     pub hint_unit_known: bool,
-    /// What the client decided to sleep; µs.
+    /// Wait the client planned before its next attempt, in µs.
     pub planned_us: Option<i64>,
-    /// When a spent cap or window reopens.
+    /// Time at which an exhausted cap or usage window reopens.
     pub reopens: Option<Time>,
-    /// Hash of the request body, 0 where unknown.
+    /// Hash of the request body, 0 if unknown.
     pub request_hash: u64,
-    /// Fingerprint of the idempotency key, 0 where there is none.
+    /// Fingerprint of the idempotency key, 0 if there is none.
     pub idempotency: u64,
-    /// Cap on output tokens the request asked for, 0 where unknown.
+    /// Limit on output tokens in the request, 0 if unknown.
     pub max_tokens: u32,
-    /// Chunks or characters already handed to the caller.
+    /// Chunks or characters already delivered to the caller.
     pub delivered: u32,
     /// Deadline of the request.
     pub timeout: Span,
-    /// The longest time between two chunks of a stream; known only from [`Detail::LEAST_CHUNK_GAP_MS`] on.
+    /// Longest gap between two chunks of a stream; kept only from [`Detail::LEAST_CHUNK_GAP_MS`] up.
     pub chunk_gap: Span,
-    /// Sends of a gateway on behalf of this attempt beyond its own, as the gateway counts them.
+    /// Further sends a gateway made for this attempt, as counted by the gateway.
     pub gateway_retries: u16,
-    /// Resends of the request that the instrumentation of its client counts (`http.request.resend_count`).
+    /// Resends of the request counted by the client's instrumentation (`http.request.resend_count`).
     pub resends: u16,
 }
 
 impl Detail {
-    /// Shorter gaps between chunks are not kept: models pause so long while they think.
+    /// Shortest gap between chunks that is kept, in ms: models pause up to this long while they think.
     pub const LEAST_CHUNK_GAP_MS: f64 = 5_000.0;
 }
 
@@ -110,7 +110,7 @@ impl Default for Detail {
     }
 }
 
-/// What an attempt consumed, in tokens and money.
+/// Tokens and money an attempt consumed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Input tokens billed at the full price.
@@ -119,10 +119,10 @@ pub struct Usage {
     pub output_tokens: u32,
     /// Input tokens read from the prompt cache.
     pub cache_read_tokens: u32,
-    /// Input tokens written to it.
+    /// Input tokens written to the prompt cache.
     pub cache_write_tokens: u32,
     /// Cost in millionths of a US dollar.
     pub cost_micro_usd: u32,
-    /// Send to first token; 0 where unknown, else ms + 1.
+    /// Time from the send to the first token, in ms, plus 1; 0 if unknown.
     pub ttft_ms_plus_1: u32,
 }

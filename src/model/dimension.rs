@@ -1,22 +1,22 @@
-//! What attempts can be grouped and chosen by.
+//! Names by which attempts are grouped and filtered.
 
 use super::intern::Symbol;
 use super::origin::Origin;
 use super::{Attempt, AttemptTable};
 
-/// A name that an attempt has, of one kind.
+/// A kind of name that attempts have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Dimension {
     /// Agent run, job or session.
     Run,
-    /// Whose API.
+    /// API provider.
     Provider,
-    /// Which model.
+    /// Model.
     Model,
     /// Client library, with its version.
     Client,
-    /// The loop that sent it.
+    /// Retry layer that sent the attempt.
     Layer,
     /// Organisation or account.
     Org,
@@ -24,14 +24,14 @@ pub enum Dimension {
     Key,
     /// Workspace or project.
     Workspace,
-    /// The machine, container or pod it was sent from.
+    /// Machine, container or pod that sent the attempt.
     Host,
-    /// Where it was sent to.
+    /// Destination: host and port, or a path.
     Endpoint,
 }
 
 impl Dimension {
-    /// Every one, in the order they are shown.
+    /// Every dimension, in display order.
     pub const ALL: [Dimension; 10] = [
         Dimension::Run,
         Dimension::Provider,
@@ -45,7 +45,7 @@ impl Dimension {
         Dimension::Endpoint,
     ];
 
-    /// As written in reports, and as an option without its dashes.
+    /// Returns the name used in reports and, after `--`, as an option.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -62,7 +62,7 @@ impl Dimension {
         }
     }
 
-    /// The name that an attempt of `origin` and `run` has.
+    /// Returns the name in this dimension of an attempt with the given run and origin.
     #[must_use]
     pub fn symbol(self, run: Symbol, origin: &Origin) -> Symbol {
         match self {
@@ -79,13 +79,13 @@ impl Dimension {
         }
     }
 
-    /// The version beside that name, which only clients have.
+    /// Returns the version that goes with the name; only clients have one.
     #[must_use]
     pub fn version(self, origin: &Origin) -> Symbol {
         if self == Dimension::Client { origin.client_version } else { Symbol::NONE }
     }
 
-    /// The same for a row of `table`.
+    /// Returns the name in this dimension of a row of `table`.
     #[must_use]
     pub fn of(self, table: &AttemptTable, attempt: &Attempt) -> Symbol {
         self.symbol(attempt.run, table.origin(attempt))

@@ -1,18 +1,18 @@
-//! The figures a finding rests on.
+//! Figures that support a finding.
 
 use super::Time;
 use serde::{Serialize, Serializer};
 
-/// A figure or word a finding rests on.
+/// A figure or text that supports a finding.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Evidence {
     /// A count.
     Count(u64),
     /// A measured number, shown with at most three decimals.
     Number(f64),
-    /// A word of the log, or with such in it.
+    /// Text that is or contains text from the log.
     Text(String),
-    /// A word of ours.
+    /// A fixed word chosen by the rule.
     Word(&'static str),
     /// A point in time.
     At(Time),
@@ -33,13 +33,13 @@ impl Serialize for Evidence {
     }
 }
 
-/// To three decimals: what the clock of a log is good for.
+/// Rounds to three decimals, the resolution of most log clocks.
 #[must_use]
 pub(crate) fn rounded(x: f64) -> f64 {
     (x * 1000.0).round() / 1000.0
 }
 
-/// A share, likewise: 0 or 1 only where it is exactly that.
+/// Rounds a share to three decimals, but to 0 or 1 only if it is exactly that.
 #[must_use]
 pub(crate) fn rounded_share(x: f64) -> f64 {
     let shown = rounded(x);

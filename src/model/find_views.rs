@@ -1,7 +1,7 @@
-//! Which rows of a table tell of the same attempt: a client's log and a gateway's, a log and the traces beside it.
+//! Finds rows that describe the same attempt: in a client's and a gateway's log, or in a log and its traces.
 //!
-//! Two rows are views of one attempt where two kinds of logs hold the same request id, or the same trace or idempotency
-//! key, at the same time, and nothing else of either kind could be meant. Whatever is not told by that stays apart.
+//! Two rows are views of one attempt if two kinds of log have the same request id, or the same trace or idempotency key
+//! at the same time, and the match is unambiguous. All other rows stay separate.
 
 mod clusters;
 mod complete;
@@ -13,15 +13,16 @@ use key::{Key, Stretch};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// How far apart the clocks of two machines may be, µs: more than NTP leaves.
+/// Largest difference allowed between the clocks of two machines, in µs: more than NTP leaves.
 const CLOCKS_US: i64 = 2_000_000;
-/// Attempts of one key within [`Views::REACH_US`] of another, beyond which nobody can say which is which.
+/// Maximum number of attempts with one key within [`Views::REACH_US`] of each other; with more, a match would be
+/// ambiguous.
 const MOST_NEAR: usize = 64;
 
-/// A kind of log: its format and the layer it is of.
+/// Kind of log: its format, and the layer that wrote it.
 type Kind = (&'static str, Symbol);
 
-/// What was found out.
+/// Result of one search: links from a view to its attempt, and rows whose match is ambiguous.
 #[derive(Default)]
 struct Found {
     links: BTreeMap<u32, u32>,
@@ -29,19 +30,19 @@ struct Found {
 }
 
 impl AttemptTable {
-    /// The row that `row` is a view of, where it is one.
+    /// Returns the row that `row` is a view of, if any.
     #[must_use]
     pub fn view_of(&self, row: u32) -> Option<u32> {
         self.views.links.get(&row).copied()
     }
 
-    /// Attempts that share an id with one of another log, and are not known to be the same.
+    /// Returns the number of attempts that share an id with one of another log but are not known to be the same.
     #[must_use]
     pub fn unclear_views(&self) -> u64 {
         self.views.unclear
     }
 
-    /// Whether logs of several kinds are in the table.
+    /// Returns whether the table has logs of more than one kind.
     pub(crate) fn may_have_views(&self) -> bool {
         let mut formats = self.formats.iter().filter(|format| !format.is_empty());
         let first = formats.next();
@@ -50,14 +51,14 @@ impl AttemptTable {
         formats.any(|format| Some(format) != first) || layers.any(|other| Some(other) != layer)
     }
 
-    /// Looks anew which of all rows are views of others.
+    /// Searches all rows for views, discarding earlier results.
     pub(crate) fn find_all_views(&mut self) {
         self.views = Views::default();
         self.find_views(Time(i64::MAX));
     }
 
-    /// Looks which rows sent before `until` are views of others, and takes what an attempt lacks from its views. Rows
-    /// sent up to [`Views::KNOWN_US`] later are in the table, unless none follow.
+    /// Searches the rows sent before `until` for views, and fills in what an attempt lacks from its views. The table
+    /// must already have the rows sent up to [`Views::KNOWN_US`] after `until`, unless there are none.
     pub(crate) fn find_views(&mut self, until: Time) {
         if !self.may_have_views() {
             return;
@@ -80,7 +81,7 @@ impl AttemptTable {
         self.views.links.append(&mut found.links);
     }
 
-    /// Rows with one request id: one of each kind, or several of one within an attempt of another.
+    /// Links rows with one request id: either one of each kind, or several of one kind within an attempt of another.
     fn by_request_id(&self, rows: &[u32], stretch: Stretch, found: &mut Found) {
         let sent = |row: &u32| self.rows[*row as usize].sent;
         for near in rows.chunk_by(|a, b| sent(b).us_since(sent(a)) <= Views::REACH_US) {
@@ -103,8 +104,8 @@ impl AttemptTable {
         }
     }
 
-    /// Rows with one key, several of each kind: each is a view of the only attempt of a layer around it that was under
-    /// way at that time, or of the one with its number.
+    /// Links rows with one key and several of each kind: each is a view of the only attempt of an outer layer that was
+    /// in flight at that time, or of the one with the same number.
     fn by_time(&self, rows: &[u32], stretch: Stretch, found: &mut Found) {
         let sent = |row: u32| self.rows[row as usize].sent;
         for (place, view) in rows.iter().copied().enumerate().filter(|(_, row)| stretch.has(sent(*row))) {
@@ -136,8 +137,8 @@ impl AttemptTable {
         }
     }
 
-    /// Whether `view` is the only one of its kind that `of` may be, or all of those were made within `of`, one after the
-    /// other.
+    /// Returns whether `view` is the only one of its kind that can be `of`, or all that can be were made within `of`,
+    /// one after the other.
     fn is_told(&self, of: u32, view: u32, near: &[u32]) -> bool {
         let alike =
             |row: &u32| self.kind(*row) == self.kind(view) && self.overlap(of, *row) && !self.is_copy(*row, view);
@@ -158,7 +159,7 @@ impl AttemptTable {
         beside.iter().all(|row| self.spans(of, *row)) && beside.windows(2).all(in_turn)
     }
 
-    /// Of the links, those whose view is the only attempt of its kind and call within the other.
+    /// Keeps the links whose view is the only attempt of its kind and call within the other row.
     fn alone_within(&self, links: &BTreeMap<u32, u32>) -> Vec<(u32, u32)> {
         if links.is_empty() {
             return Vec::new();
@@ -192,20 +193,20 @@ impl AttemptTable {
         rows.iter().any(|row| self.kind(*row) != self.kind(rows[0]))
     }
 
-    /// Whether every kind has one attempt among `rows`, however often it was delivered.
+    /// Returns whether `rows` has one attempt of each kind, not counting repeated deliveries.
     fn are_one_of_each(&self, rows: &[u32]) -> bool {
         let others = |row: &u32, other: &u32| self.kind(*row) == self.kind(*other) && !self.is_copy(*row, *other);
         rows.len() <= MOST_NEAR && !rows.iter().any(|row| rows.iter().any(|other| others(row, other)))
     }
 
-    /// Whether two rows are of one record, delivered twice.
+    /// Returns whether two rows are deliveries of the same record.
     pub(crate) fn is_copy(&self, a: u32, b: u32) -> bool {
         let [a, b] = [a, b].map(|row| &self.rows[row as usize]);
         (a.sent, a.number, a.identity) == (b.sent, b.number, b.identity)
     }
 
-    /// Which of several views stands for the attempt, the least first: the one of the client rather than of a gateway,
-    /// a record of one attempt rather than of several, one that names its call, and the longest.
+    /// Sort key that chooses the row to represent an attempt; the smallest wins. It prefers the client to a gateway, a
+    /// record of one attempt to one of several, a record that names its call, and the longest duration.
     fn rank(&self, row: u32) -> impl Ord + use<'_> {
         let attempt = &self.rows[row as usize];
         let (format, layer) = self.kind(row);
@@ -232,7 +233,7 @@ impl AttemptTable {
         self.number(a).is_some() && self.number(a) == self.number(b)
     }
 
-    /// Whether nothing that two rows say of how the attempt went speaks against it.
+    /// Returns whether the rows do not contradict each other on the success of the attempt.
     pub(crate) fn agree(&self, a: u32, b: u32) -> bool {
         let [a, b] = [a, b].map(|row| &self.rows[row as usize]);
         let unknown = a.status == 0 || b.status == 0 || (a.flags.0 | b.flags.0) & Flags::MID_STREAM != 0;
@@ -244,13 +245,13 @@ impl AttemptTable {
         a.sent.us_since(b.ended()) <= CLOCKS_US && b.sent.us_since(a.ended()) <= CLOCKS_US
     }
 
-    /// The same, unless a duration is missing that would tell.
+    /// Like `overlap`, but also true if a duration needed to decide is missing.
     fn may_overlap(&self, a: u32, b: u32) -> bool {
         let known = [a, b].iter().all(|row| self.rows[*row as usize].duration.as_us().is_some());
         !known || self.overlap(a, b)
     }
 
-    /// Whether the attempt `inner` was made while `outer` waited.
+    /// Returns whether the attempt `inner` was made while `outer` was in flight.
     pub(crate) fn spans(&self, outer: u32, inner: u32) -> bool {
         let [outer, inner] = [outer, inner].map(|row| &self.rows[row as usize]);
         outer.duration.as_us().is_some()
@@ -258,25 +259,25 @@ impl AttemptTable {
             && inner.ended().us_since(outer.ended()) <= CLOCKS_US
     }
 
-    /// Whether the layer of a row passes on what others send.
+    /// Returns whether the layer of a row forwards requests of others.
     pub(crate) fn is_of_gateway(&self, row: &Attempt) -> bool {
         is_gateway(self.names.text(self.origin(row).layer))
     }
 
-    /// Whether nothing shows that two attempts were of other models or providers.
+    /// Returns whether nothing shows that two attempts went to different models or providers.
     pub(crate) fn same_service(&self, a: &Attempt, b: &Attempt) -> bool {
         let (a, b) = (self.origin(a), self.origin(b));
         let differ = |a: Symbol, b: Symbol| a.is_some() && b.is_some() && a != b;
         !differ(a.provider, b.provider) && !differ(a.model, b.model)
     }
 
-    /// Whether two rows are of one kind of log.
+    /// Returns whether two rows come from the same kind of log.
     pub(crate) fn same_kind(&self, a: u32, b: u32) -> bool {
         self.kind(a) == self.kind(b)
     }
 }
 
-/// Whether a layer is one that passes on what others send.
+/// Returns whether a layer forwards requests of others, judged by its name.
 fn is_gateway(layer: &str) -> bool {
     let layer = layer.to_ascii_lowercase();
     ["gateway", "proxy", "router"].iter().any(|name| layer.contains(name))

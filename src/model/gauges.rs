@@ -1,4 +1,4 @@
-//! Headroom readings, folded while a log is read: never one row each.
+//! Headroom readings, aggregated while a log is read rather than kept one by one.
 
 use super::origin::remap_scope;
 use super::series::{Mergeable, Series};
@@ -6,19 +6,19 @@ use super::{Interner, LimitKind, Origin, OriginId, Reading, Scope, Symbol, Time}
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 
-/// What was read of one limit in one stretch of time.
+/// Readings of one limit within one time bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gauge {
-    /// Earliest reading: when, and what remained.
+    /// Time and remaining amount of the earliest reading.
     pub first: (Time, i64),
-    /// Latest reading.
+    /// Time and remaining amount of the latest reading.
     pub last: (Time, i64),
-    /// Least share that remained: what, of which limit, when.
+    /// Reading with the smallest share remaining: remaining amount, limit, time.
     pub min: (i64, i64, Time),
 }
 
 impl Gauge {
-    /// One reading.
+    /// Creates a gauge of one reading.
     #[must_use]
     pub fn of(at: Time, reading: Reading) -> Gauge {
         Gauge {
@@ -28,26 +28,26 @@ impl Gauge {
         }
     }
 
-    /// Takes in one more reading.
+    /// Adds one reading.
     #[inline]
     fn take(&mut self, at: Time, reading: Reading) {
         let least = self.min;
         if least.1 != reading.limit {
             return self.merge(&Gauge::of(at, reading));
         }
-        // Readings come nearly in order.
+        // Readings arrive nearly in order.
         if (at, reading.remaining) > self.last {
             self.last = (at, reading.remaining);
         } else if (at, reading.remaining) < self.first {
             self.first = (at, reading.remaining);
         }
-        // Shares of the same limit compare as what remained.
+        // With the same limit, shares compare as the remaining amounts do.
         if (reading.remaining, at) < (least.0, least.2) {
             self.min = (reading.remaining, reading.limit, at);
         }
     }
 
-    /// The least share that remained.
+    /// Returns the smallest share of the limit that remained.
     #[must_use]
     pub fn min_ratio(&self) -> f64 {
         self.min.0 as f64 / self.min.1 as f64
@@ -67,12 +67,12 @@ impl Mergeable for Gauge {
     }
 }
 
-/// The readings of one limit.
+/// All readings of one limit.
 #[derive(Clone, Debug, Default)]
 pub struct Track {
-    /// Over time.
+    /// Readings over time.
     pub series: Series<Gauge>,
-    /// A sentinel such as -1 was read: no data.
+    /// Whether a sentinel such as -1 was read, which is no data.
     pub bad: bool,
 }
 
@@ -89,33 +89,32 @@ impl Track {
     }
 }
 
-/// A scope in words: its symbols mean nothing outside their table.
+/// Spells out a scope, since its symbols are valid only in their own table.
 fn spelled(scope: &Scope, names: &Interner) -> String {
     let Scope { provider, model, org, api_key, workspace } = *scope;
     [provider, model, org, api_key, workspace].map(|symbol| names.text(symbol)).join("\0")
 }
 
-/// The readings of every limit of every scope.
+/// Readings of every limit of every scope.
 #[derive(Debug, Default)]
 pub struct Gauges {
     tracks: Vec<((Scope, LimitKind), Track)>,
     index: HashMap<(Scope, LimitKind), u32, RandomState>,
-    /// Tracks of an origin by limit kind, so that a reading costs no hashing; `u32::MAX` where not known yet.
+    /// Indices of an origin's tracks by limit kind, to save hashing for each reading; `u32::MAX` if not known yet.
     known: Vec<[u32; LimitKind::ALL.len()]>,
     widths: Widths,
 }
 
-/// The buckets of earlier stretches of an analysis together, without what they hold. A later one begins with their
-/// width, so that it does not grow through all widths again, and comes to the same in the end: the whole has no finer
-/// buckets than a part of it.
+/// Merged bucket keys, without contents, of the earlier parts of an analysis. A later part starts at their width
+/// instead of widening step by step again. The result is the same, since the whole never has finer buckets than a part.
 #[derive(Debug, Default)]
 pub(crate) struct Widths(HashMap<(String, LimitKind), Series<()>, RandomState>);
 
-/// Limits whose buckets are kept, of some 24 KiB each; a log of more begins anew with the others.
+/// Maximum number of limits whose bucket keys are kept, at some 24 KiB each; further limits start at the finest width.
 const MOST_WIDTHS: usize = 64;
 
 impl Gauges {
-    /// Takes in a reading of `origin`. A negative count or an empty limit is a sentinel and only noted.
+    /// Adds a reading of `origin`. A negative remaining amount or a limit of 0 is a sentinel, which is only noted.
     #[inline]
     pub fn add(&mut self, names: &Interner, (origin, id): (Origin, OriginId), at: Time, reading: Reading) {
         let known = self.known.get(id.0 as usize).map_or(u32::MAX, |tracks| tracks[reading.kind as usize]);
@@ -125,7 +124,7 @@ impl Gauges {
         }
     }
 
-    /// Takes in the first reading of an origin and a kind of limit.
+    /// Adds the first reading of an origin and a kind of limit.
     #[cold]
     fn begin(&mut self, names: &Interner, (origin, id): (Origin, OriginId), at: Time, reading: Reading) {
         let track = self.track(origin.scope(), reading.kind, Some(names));
@@ -137,7 +136,8 @@ impl Gauges {
         self.tracks[track as usize].1.add(at, reading);
     }
 
-    /// The track of a limit; one that is new has buckets as wide as they became before, if `names` tell of whom.
+    /// Returns the index of the track of a limit. A new one starts with the width known from earlier parts, if `names`
+    /// is given.
     fn track(&mut self, scope: Scope, kind: LimitKind, names: Option<&Interner>) -> u32 {
         *self.index.entry((scope, kind)).or_insert_with(|| {
             let known = names.and_then(|names| self.widths.0.get(&(spelled(&scope, names), kind)));
@@ -147,12 +147,12 @@ impl Gauges {
         })
     }
 
-    /// Begins with the widths of earlier stretches.
+    /// Sets the widths of the earlier parts of an analysis.
     pub(crate) fn start(&mut self, widths: Widths) {
         self.widths = widths;
     }
 
-    /// The widths that a later stretch of the same analysis may begin with.
+    /// Returns the widths that the next part of the same analysis can start with.
     pub(crate) fn widths(&mut self, names: &Interner) -> Widths {
         let mut widths = std::mem::take(&mut self.widths);
         for ((scope, kind), track) in &self.tracks {
@@ -164,12 +164,12 @@ impl Gauges {
         widths
     }
 
-    /// Every limit with its readings, in no order.
+    /// Iterates over every limit and its readings, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (Scope, LimitKind, &Track)> {
         self.tracks.iter().map(|((scope, kind), track)| (*scope, *kind, track))
     }
 
-    /// The readings of one limit.
+    /// Returns the readings of one limit.
     #[must_use]
     pub fn get(&self, scope: Scope, kind: LimitKind) -> Option<&Track> {
         let place = *self.index.get(&(scope, kind))?;
@@ -182,7 +182,7 @@ impl Gauges {
         }
     }
 
-    /// Takes in readings of one limit.
+    /// Adds the readings of one limit.
     pub(crate) fn merge(&mut self, scope: Scope, kind: LimitKind, track: Track) {
         let mine = self.track(scope, kind, None);
         let mine = &mut self.tracks[mine as usize].1;
@@ -195,7 +195,7 @@ impl Gauges {
 mod tests {
     use super::*;
 
-    /// Readings in `stretches` of as many seconds, one each 100 ms.
+    /// Reads `stretches` parts of `seconds` seconds each, with a reading every 100 ms.
     fn read(stretches: i64, seconds: i64, carry: bool) -> (Gauges, Vec<i64>) {
         let (mut whole, mut widths, mut first_widths) = (Gauges::default(), Widths::default(), Vec::new());
         let (names, origin) = (Interner::default(), (Origin::default(), OriginId(0)));

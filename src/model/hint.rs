@@ -1,6 +1,6 @@
-//! Where a server's wait was read.
+//! Sources of a server's requested wait.
 
-/// Where a server's wait was read, the strongest first.
+/// Source of a server's requested wait, strongest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum HintSource {
@@ -15,16 +15,16 @@ pub enum HintSource {
     RetryAfter,
     /// A field of the error's body.
     Body,
-    /// The words of the error.
+    /// Text of the error message.
     Message,
-    /// A field of the error's body that calls itself an estimate.
+    /// A field of the error's body that is named an estimate.
     Estimate,
-    /// The reset of a rate limit of which nothing remained.
+    /// Reset time of a rate limit with nothing remaining.
     Reset,
 }
 
 impl HintSource {
-    /// Every source, the strongest first.
+    /// Every source, strongest first.
     pub(crate) const ALL: [HintSource; 8] = [
         Self::RetryAfterMs,
         Self::XMsRetryAfterMs,
@@ -36,7 +36,7 @@ impl HintSource {
         Self::Reset,
     ];
 
-    /// The name used in reports and JSON.
+    /// Returns the name used in reports and JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -51,8 +51,8 @@ impl HintSource {
         }
     }
 
-    /// Whether the server named this wait for this request. A bucket may let a request in long before it is full
-    /// again, which is what its reset tells, and an estimate may be wrong.
+    /// Returns whether the server asked for this wait for this request. A reset says when a limit is full again, long
+    /// before which a request may be admitted, and an estimate may be wrong.
     #[must_use]
     pub const fn is_promise(self) -> bool {
         !matches!(self, Self::Estimate | Self::Reset)

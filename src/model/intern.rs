@@ -1,10 +1,10 @@
-//! Strings that repeat, held once.
+//! Interning of strings that repeat.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
 
-/// An interned string of one [`Interner`]. `Symbol::NONE` stands for "not logged".
+/// A string interned in one [`Interner`]; `Symbol::NONE` if not logged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Symbol(u32);
 
@@ -18,7 +18,7 @@ impl Symbol {
     /// Not logged.
     pub const NONE: Symbol = Symbol(u32::MAX);
 
-    /// Whether a string was logged.
+    /// Returns whether a string was logged.
     #[must_use]
     pub fn is_some(self) -> bool {
         self != Symbol::NONE
@@ -28,37 +28,39 @@ impl Symbol {
         self.0 as usize
     }
 
-    /// Its number among all, for lists by name: 0 for what was not logged.
+    /// Index of the symbol in lists by name: 0 for [`Symbol::NONE`], then 1 and up.
     pub(crate) fn place(self) -> usize {
         self.0.wrapping_add(1) as usize
     }
 }
 
-/// A set of strings, each with a small number.
+/// A set of strings, each identified by a small number.
 #[derive(Debug, Default)]
 pub struct Interner {
     text: String,
     ends: Vec<u32>,
     table: HashTable<u32>,
     hasher: RandomState,
-    /// The strings met last, by their last bytes: records nearly always repeat those of records shortly before.
+    /// Cache of recently interned strings, indexed by their last bytes: records mostly repeat the strings of those
+    /// shortly before.
     recent: Vec<u32>,
 }
 
-/// Places of strings met last.
+/// Entries of the cache of recent strings.
 const RECENT: usize = 1 << RECENT_BITS;
 const RECENT_BITS: u32 = 6;
-/// No string.
+/// Marks an empty entry of the cache.
 const NEVER: u32 = u32::MAX;
 
-/// Where a string is looked for among those met last: names that are numbered differ in their last bytes.
+/// Returns the cache index of a string, from its last bytes: numbered names differ in these.
 fn recent_place(value: &[u8]) -> usize {
     let tail = value.last_chunk().map_or(0, |tail| u32::from_le_bytes(*tail));
     (tail.wrapping_mul(0x9e37_79b1) >> (u32::BITS - RECENT_BITS)) as usize
 }
 
 impl Interner {
-    /// The symbol of `value`, new or known. Texts past 4 GiB in total are not kept apart any more.
+    /// Returns the symbol of `value`, adding it if new. Once the strings exceed 4 GiB in total, new ones become
+    /// [`Symbol::NONE`].
     pub fn intern(&mut self, value: &str) -> Symbol {
         let (text, ends) = (&self.text, &self.ends);
         let is_value = |index: u32| bytes(text, ends, index) == value.as_bytes();
@@ -76,7 +78,7 @@ impl Interner {
         Symbol(index)
     }
 
-    /// Adds a string that is new.
+    /// Adds a new string.
     fn add(&mut self, hash: u64, value: &str) -> Option<u32> {
         let end = u32::try_from(self.text.len() + value.len()).ok()?;
         let index = self.ends.len() as u32;
@@ -87,36 +89,36 @@ impl Interner {
         Some(index)
     }
 
-    /// The string behind `symbol`; `None` for [`Symbol::NONE`].
+    /// Returns the string of `symbol`; `None` for [`Symbol::NONE`].
     #[must_use]
     pub fn get(&self, symbol: Symbol) -> Option<&str> {
         (symbol.index() < self.ends.len()).then(|| slice(&self.text, &self.ends, symbol.0))
     }
 
-    /// The string behind `symbol`, empty for [`Symbol::NONE`].
+    /// Returns the string of `symbol`; empty for [`Symbol::NONE`].
     #[must_use]
     pub fn text(&self, symbol: Symbol) -> &str {
         self.get(symbol).unwrap_or_default()
     }
 
-    /// Every string, in the order of their places.
+    /// Iterates over all strings in order of their symbols.
     pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
         (0..self.ends.len() as u32).map(|index| slice(&self.text, &self.ends, index))
     }
 
-    /// How many strings are held.
+    /// Returns the number of strings.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether none is held.
+    /// Returns whether there are no strings.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// Takes in every string of `other`; the result maps its symbols to this interner's.
+    /// Adds every string of `other`. The result maps its symbols, by index, to those of this interner.
     pub fn absorb(&mut self, other: &Interner) -> Vec<Symbol> {
         (0..other.ends.len() as u32).map(|index| self.intern(slice(&other.text, &other.ends, index))).collect()
     }
@@ -126,7 +128,7 @@ fn slice<'a>(text: &'a str, ends: &[u32], index: u32) -> &'a str {
     &text[place(ends, index)]
 }
 
-/// The same, for comparing: where a string begins and ends in UTF-8 need not be looked at.
+/// Like `slice`, but as bytes for comparison, which skips the check of UTF-8 boundaries.
 fn bytes<'a>(text: &'a str, ends: &[u32], index: u32) -> &'a [u8] {
     &text.as_bytes()[place(ends, index)]
 }
@@ -137,7 +139,7 @@ fn place(ends: &[u32], index: u32) -> std::ops::Range<usize> {
     start..ends[index] as usize
 }
 
-/// The symbol of another interner in this one's numbers, given what [`Interner::absorb`] returned.
+/// Translates a symbol of another interner, given the result of [`Interner::absorb`].
 pub(super) fn remap(symbol: Symbol, map: &[Symbol]) -> Symbol {
     map.get(symbol.index()).copied().unwrap_or(Symbol::NONE)
 }

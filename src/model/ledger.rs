@@ -1,70 +1,71 @@
-//! What became of every line of every input.
+//! Accounts for every line of every input.
 
 use serde::Serialize;
 
-/// `lines = attempts + skipped + rejected + blank + duplicates + views`, always. A line with two records counts twice.
+/// Line counts, with `lines = attempts + skipped + rejected + blank + duplicates + views`. A line with two records
+/// counts as two.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Ledger {
     /// Lines read.
     pub lines: u64,
-    /// Lines that are attempts and count once.
+    /// Lines that are attempts, each counted once.
     pub attempts: u64,
-    /// Lines that are no attempts.
+    /// Lines that are not attempts.
     pub skipped: u64,
-    /// Lines that could not be read.
+    /// Lines that could not be parsed.
     pub rejected: u64,
     /// Empty lines.
     pub blank: u64,
-    /// Further deliveries of an attempt already counted.
+    /// Repeated deliveries of an attempt already counted.
     pub duplicates: u64,
-    /// Other views of an attempt already counted: what another log says of it.
+    /// Further views of an attempt already counted, from another log.
     pub views: u64,
-    /// Attempts of calls left out by `--since`, `--run` and their like; part of `skipped`. Of one input it is
-    /// not told apart from `attempts`.
+    /// Attempts of calls excluded by `--since`, `--run` and similar options; included in `skipped`. In the ledger of a
+    /// single input this is 0, and they are included in `attempts`.
     pub filtered: u64,
 }
 
 /// One input.
 #[derive(Clone, Debug, Serialize)]
 pub struct Input {
-    /// As it was named.
+    /// Path as given by the user.
     pub path: String,
-    /// Format, told by content.
+    /// Format, detected from the content.
     pub format: &'static str,
-    /// What was wrapped around its lines, from the outside in; `None` where nothing was.
+    /// Envelopes around its lines, outermost first; `None` if there are none.
     pub envelope: Option<String>,
     /// Bytes read, after decompression.
     pub bytes: u64,
-    /// What became of its lines.
+    /// Line counts.
     pub ledger: Ledger,
-    /// Why it could not be read, or not to its end; what was read before that is judged.
+    /// Reason the input could not be read, or not to its end; what was read before that is analysed.
     pub failure: Option<String>,
 }
 
-/// A line that could not be read.
+/// A line that could not be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Reject {
-    /// Input.
+    /// Path of the input.
     pub file: String,
-    /// Line, from 1.
+    /// Line number, from 1.
     pub line: u64,
-    /// Column in bytes, from 1; 0 where the whole line is meant.
+    /// Column in bytes, from 1; 0 for the whole line.
     pub column: u64,
-    /// What was wrong.
+    /// Reason.
     pub reason: String,
 }
 
-/// Values of a field that mean nothing to it.
+/// Values of one field that could not be interpreted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unreadable {
-    /// The field.
+    /// Name of the field.
     pub field: &'static str,
-    /// How many values.
+    /// Number of such values.
     pub count: u64,
-    /// The first of them, keys masked.
+    /// The first such value, with keys masked.
     pub example: String,
-    /// The input it stands in.
+    /// Path of the input with the first such value.
     pub file: String,
-    /// Its line, from 1.
+    /// Line number of the first such value, from 1.
     pub line: u64,
 }

@@ -1,7 +1,7 @@
-//! The words every other part speaks in: attempts and how a whole log of them is held, declared policies, outcomes,
-//! severities, costs, and figures in words.
+//! Types shared by all other modules: attempts and the table of them, declared policies, outcomes, severities, costs,
+//! and figures formatted as text.
 //!
-//! Nothing here knows which format a record came from, or what is judged of it.
+//! Nothing here depends on the format of a record or on what is judged of it.
 
 mod attempt;
 mod cost;

@@ -1,24 +1,25 @@
-//! Names as users give them.
+//! Names given by users, with wildcards.
 
 use glob::{MatchOptions, Pattern};
 
-/// A name as the user gives it: whole, in any case, with the wildcards `*`, `?` and `[...]`.
+/// A name given by the user: matched whole, ignoring case, with the wildcards `*`, `?` and `[...]`.
 #[derive(Clone, Debug)]
 pub struct Name {
-    /// As given.
+    /// The name as given.
     pub text: String,
-    /// `None` where it is no pattern.
+    /// Compiled pattern; `None` if the text is not a valid one.
     pattern: Option<Pattern>,
 }
 
 impl Name {
-    /// A name as given.
+    /// Creates a name from its text.
     #[must_use]
     pub fn new(text: &str) -> Name {
         Name { text: text.to_owned(), pattern: Pattern::new(text).ok() }
     }
 
-    /// Whether it is, or fits, the name of a log. Names may hold brackets, so that the same letters always fit.
+    /// Returns whether a name in a log equals this one or matches its pattern. The comparison of text comes first
+    /// because names may contain brackets.
     #[must_use]
     pub fn fits(&self, name: &str) -> bool {
         const ANY_CASE: MatchOptions = MatchOptions {
@@ -30,7 +31,7 @@ impl Name {
             || self.pattern.as_ref().is_some_and(|pattern| pattern.matches_with(name, ANY_CASE))
     }
 
-    /// Whether it fits a name, or the name with the version after it.
+    /// Returns whether this matches the name, or the name followed by a space and the version.
     #[must_use]
     pub fn fits_version(&self, name: &str, version: Option<&str>) -> bool {
         self.fits(name) || version.is_some_and(|version| self.fits(&format!("{name} {version}")))

@@ -1,4 +1,4 @@
-//! Who sent an attempt, to whom, and under which limit: few combinations, so they are interned together.
+//! Sender, destination and rate-limit scope of an attempt. Combinations are few, so they are interned together.
 
 use super::intern::{Symbol, remap};
 use foldhash::fast::RandomState;
@@ -8,22 +8,22 @@ use std::collections::HashMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OriginId(pub u32);
 
-/// What the attempts of one client, model and account have in common.
+/// What all attempts of one client, model and account share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Origin {
     /// Provider as logged.
     pub provider: Symbol,
     /// Model as logged.
     pub model: Symbol,
-    /// The loop that sent it.
+    /// Retry layer that sent the attempt.
     pub layer: Symbol,
     /// Client library.
     pub client: Symbol,
-    /// Its version.
+    /// Version of the client library.
     pub client_version: Symbol,
-    /// The official SDK beneath the client, where that is another program.
+    /// Official SDK beneath the client, if the client is another program.
     pub sdk: Symbol,
-    /// Its version.
+    /// Version of the SDK.
     pub sdk_version: Symbol,
     /// Organisation or account.
     pub org: Symbol,
@@ -31,13 +31,13 @@ pub struct Origin {
     pub api_key: Symbol,
     /// Workspace or project.
     pub workspace: Symbol,
-    /// The machine, container or pod it was sent from.
+    /// Machine, container or pod that sent the attempt.
     pub host: Symbol,
-    /// Where it was sent to: host and port of a URL, or a path.
+    /// Destination: host and port of a URL, or a path.
     pub endpoint: Symbol,
 }
 
-/// What a rate limit holds for: an account and a model class of one provider.
+/// Scope of a rate limit: an account and a model of one provider.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Scope {
     /// Provider as logged.
@@ -53,7 +53,7 @@ pub struct Scope {
 }
 
 impl Origin {
-    /// The rate-limit scope this origin draws on.
+    /// Returns the rate-limit scope of this origin.
     #[must_use]
     pub fn scope(&self) -> Scope {
         Scope {
@@ -65,13 +65,13 @@ impl Origin {
         }
     }
 
-    /// The account behind it, whatever the model: what a spend cap holds for.
+    /// Returns the account of this origin without the model, which is the scope of a spend cap.
     #[must_use]
     pub fn account(&self) -> Scope {
         Scope { model: Symbol::NONE, ..self.scope() }
     }
 
-    /// The same sender, wherever it runs and whatever address it sends to.
+    /// Returns this origin without host and endpoint.
     #[must_use]
     pub fn sender(&self) -> Origin {
         Origin { host: Symbol::NONE, endpoint: Symbol::NONE, ..*self }
@@ -96,13 +96,13 @@ impl Origin {
 }
 
 impl Scope {
-    /// Whether the log names the account at all.
+    /// Returns whether the log identifies the account.
     #[must_use]
     pub fn names_account(&self) -> bool {
         self.org.is_some() || self.api_key.is_some() || self.workspace.is_some()
     }
 
-    /// The same account, whatever the model.
+    /// Returns the scope without the model.
     #[must_use]
     pub fn account(&self) -> Scope {
         Scope { model: Symbol::NONE, ..*self }
@@ -119,7 +119,7 @@ pub(super) fn remap_scope(scope: &Scope, map: &[Symbol]) -> Scope {
     }
 }
 
-/// Every origin seen, each with a small number.
+/// All origins seen, each identified by a small number.
 #[derive(Debug, Default)]
 pub(crate) struct Origins {
     list: Vec<Origin>,

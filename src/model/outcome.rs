@@ -1,4 +1,4 @@
-//! How calls and runs end.
+//! Outcomes of calls and runs.
 
 use serde::Serialize;
 
@@ -6,15 +6,15 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// In success.
+    /// It succeeded.
     Ok,
-    /// In failure.
+    /// It failed.
     Failed,
-    /// Its next attempt could lie beyond the data.
+    /// Undecided: its next attempt may lie beyond the end of the data.
     Open,
 }
 
-/// One bar of a [`Histogram`].
+/// One bar of a histogram of calls, split by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Bar {
     /// Calls that succeeded.
@@ -26,21 +26,21 @@ pub struct Bar {
 }
 
 impl Bar {
-    /// All calls of the bar.
+    /// Returns the number of calls of the bar.
     #[must_use]
     pub fn calls(self) -> u64 {
         self.ok + self.failed + self.open
     }
 }
 
-/// The call a finding is about, as a whole.
+/// Facts about the whole call that a finding is about.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CallFacts {
-    /// How it ended.
+    /// How the call ended.
     pub outcome: Outcome,
-    /// Its sends.
+    /// Sends of the call.
     pub attempts: u32,
-    /// Seconds from its first send to its last answer or failure.
+    /// Seconds from the first send to the last answer or failure.
     #[serde(serialize_with = "super::evidence::three_decimals")]
     pub elapsed_s: f64,
 }

@@ -1,38 +1,38 @@
-//! What is declared of a client's retries: who owns them, how often, how long to wait, within which bounds.
+//! Declared retry policies of a client: which layer retries, how often, how long it waits, and within which limits.
 //!
-//! A policy is plain data. The log is compared with it by the rules; nothing here knows of logs.
+//! A policy is plain data. Rules compare logs with it; nothing here depends on logs.
 
 use super::Schedule;
 use glob::Pattern;
 
-/// One declared policy, and what it holds for. What is `None` is not declared.
+/// One declared policy and the requests it applies to. A field that is `None` is not declared.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Policy {
-    /// Runs it holds for; `None` for all, like the two below.
+    /// Runs the policy applies to; `None` for all. The same holds for `model` and `provider`.
     pub run: Option<Pattern>,
-    /// Models it holds for.
+    /// Models the policy applies to.
     pub model: Option<Pattern>,
-    /// Providers it holds for.
+    /// Providers the policy applies to.
     pub provider: Option<Pattern>,
-    /// The one layer that retries.
+    /// The only layer that retries.
     pub layer: Option<String>,
-    /// Sends of one call, the first included.
+    /// Maximum number of sends for one call, including the first.
     pub max_attempts: Option<u32>,
-    /// The waits between them.
+    /// Waits between the sends.
     pub schedule: Option<Schedule>,
-    /// The longest wait a client may choose of itself, in seconds.
+    /// Longest wait the client may choose by itself, in seconds.
     pub cap_s: Option<f64>,
-    /// The longest a call may go on sending, in seconds.
+    /// Longest time over which a call may keep sending, in seconds.
     pub budget_s: Option<f64>,
-    /// The deadline of one attempt, in seconds.
+    /// Timeout of one attempt, in seconds.
     pub timeout_s: Option<f64>,
-    /// Connections of the client's pool.
+    /// Size of the client's connection pool.
     pub pool: Option<u32>,
 }
 
 impl Policy {
-    /// Whether the waits, caps and counts of `layer` are the policy's business: a layer that the log does not
-    /// name may be the one declared.
+    /// Returns whether the waits, caps and counts of `layer` are subject to the policy. A layer that the log does not
+    /// name may be the declared one.
     #[must_use]
     pub fn is_of(&self, layer: Option<&str>) -> bool {
         match (&self.layer, layer) {
@@ -47,30 +47,30 @@ impl Policy {
     }
 }
 
-/// Every declared policy, in the order of the file: the first that holds for a request is the one.
+/// All declared policies in file order; the first that applies to a request is used.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Policies(Vec<Policy>);
 
 impl Policies {
-    /// These policies, the first that holds first.
+    /// Creates a list of policies in order of precedence.
     #[must_use]
     pub fn new(list: Vec<Policy>) -> Policies {
         Policies(list)
     }
 
-    /// The policy that holds for a request; names the log does not give are empty.
+    /// Returns the policy that applies to a request; pass an empty string for a name the log does not give.
     #[must_use]
     pub fn find(&self, run: &str, model: &str, provider: &str) -> Option<&Policy> {
         self.0.iter().find(|policy| policy.holds_for(run, model, provider))
     }
 
-    /// Whether nothing is declared.
+    /// Returns whether no policy is declared.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// All of them.
+    /// Iterates over all policies in order of precedence.
     pub fn iter(&self) -> impl Iterator<Item = &Policy> {
         self.0.iter()
     }

@@ -1,8 +1,8 @@
-//! What tokens cost: declared per model, for logs that give tokens and no cost.
+//! Declared token prices by model, for logs that have token counts but no cost.
 
 use super::{Name, Usage};
 
-/// US dollars a million tokens of one model, or of those that a pattern fits. What is `None` is not declared.
+/// Price of a model's tokens in US dollars per million. A field that is `None` is not declared.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Price {
     /// Input tokens billed at the full price.
@@ -11,13 +11,13 @@ pub struct Price {
     pub output: Option<f64>,
     /// Input tokens read from the prompt cache.
     pub cache_read: Option<f64>,
-    /// Input tokens written to it.
+    /// Input tokens written to the prompt cache.
     pub cache_write: Option<f64>,
 }
 
 impl Price {
-    /// What these tokens cost, in millionths of a US dollar: `None` where there are none, and where there are some of
-    /// a kind without a price.
+    /// Returns the cost of these tokens in millionths of a US dollar; `None` if there are no tokens, or some of a kind
+    /// without a price.
     #[must_use]
     pub fn micro_usd(&self, usage: &Usage) -> Option<u32> {
         let kinds = [
@@ -27,23 +27,24 @@ impl Price {
             (usage.cache_write_tokens, self.cache_write),
         ];
         let some = kinds.into_iter().filter(|(tokens, _)| *tokens > 0);
-        // A dollar a million tokens is a millionth of a dollar a token.
+        // A price in dollars per million tokens equals one in millionths of a dollar per token.
         let cost = some.map(|(tokens, price)| price.map(|price| f64::from(tokens) * price)).sum::<Option<f64>>()?;
         // Saturating: `as` clamps a float to the integer's range.
         kinds.iter().any(|(tokens, _)| *tokens > 0).then_some(cost.round() as u32)
     }
 }
 
-/// Every declared price.
+/// All declared prices.
 #[derive(Clone, Debug, Default)]
 pub struct Prices(Vec<(Name, Price)>);
 
 impl Prices {
-    /// Nothing is declared.
+    /// No declared prices.
     #[cfg(test)]
     pub(crate) const NONE: Prices = Prices(Vec::new());
 
-    /// Prices by model or pattern. A name without wildcards goes first, then the longest pattern.
+    /// Creates a list of prices by model name or pattern. Names without wildcards take precedence, then longer
+    /// patterns.
     #[must_use]
     pub fn new(mut list: Vec<(Name, Price)>) -> Prices {
         let rank =
@@ -52,19 +53,19 @@ impl Prices {
         Prices(list)
     }
 
-    /// The price of a model.
+    /// Returns the price of a model.
     #[must_use]
     pub fn of(&self, model: &str) -> Option<&Price> {
         self.0.iter().find(|(name, _)| name.fits(model)).map(|(_, price)| price)
     }
 
-    /// Whether nothing is declared.
+    /// Returns whether no price is declared.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// All of them, in the order in which they are asked.
+    /// Iterates over all prices in order of precedence.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Price)> {
         self.0.iter().map(|(name, price)| (name.text.as_str(), price))
     }

@@ -1,39 +1,40 @@
-//! Backoff schedules: which waits are in order after the nth failure.
+//! Backoff schedules: the waits that are allowed after the nth failure.
 
 use std::ops::RangeInclusive;
 
-/// Exponential backoff: `base · factor^(n-1)` after the nth failure, never over the cap.
+/// Exponential backoff: `base · factor^(n-1)` after the nth failure, limited by the cap.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Schedule {
-    /// The first wait, in seconds.
+    /// First wait, in seconds.
     pub base_s: f64,
-    /// What each wait is multiplied by; 1 for a fixed wait.
+    /// Factor by which each wait grows; 1 for a fixed wait.
     pub factor: f64,
-    /// The longest wait, in seconds.
+    /// Longest wait, in seconds.
     pub cap_s: f64,
-    /// How waits are spread.
+    /// Jitter of the waits.
     pub jitter: Jitter,
 }
 
-/// How waits are spread around the schedule (names as in AWS Architecture Blog, Exponential Backoff And Jitter).
+/// Jitter: how waits are spread around the schedule (names as in AWS Architecture Blog, Exponential Backoff And
+/// Jitter).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Jitter {
-    /// Not at all.
+    /// No jitter.
     None,
-    /// Anything from 0 to the scheduled wait.
+    /// From 0 to the scheduled wait.
     Full,
-    /// Anything from half of it to all of it.
+    /// From half the scheduled wait to all of it.
     Equal,
-    /// Anything from the base to three times the wait before.
+    /// From the base to three times the previous wait.
     Decorrelated,
-    /// So large a share of it to either side.
+    /// Up to this share of the scheduled wait more or less.
     Share(f64),
-    /// Up to so large a share of it less.
+    /// Up to this share of the scheduled wait less.
     Below(f64),
 }
 
 impl Jitter {
-    /// The spreads that have a name.
+    /// The kinds of jitter that have a name in the configuration.
     pub const NAMED: [(&'static str, Jitter); 5] = [
         ("none", Jitter::None),
         ("full", Jitter::Full),
@@ -45,13 +46,13 @@ impl Jitter {
 }
 
 impl Schedule {
-    /// The wait after the nth failure, counted from 1, before jitter, in seconds.
+    /// Returns the wait after the nth failure, counted from 1, before jitter, in seconds.
     #[must_use]
     pub fn nominal_s(&self, failure: u32) -> f64 {
         self.grown(self.factor, failure)
     }
 
-    /// The waits that are in order after the nth failure, in seconds.
+    /// Returns the range of waits allowed after the nth failure, in seconds.
     #[must_use]
     pub fn band_s(&self, failure: u32) -> RangeInclusive<f64> {
         let nominal = self.nominal_s(failure);
@@ -59,21 +60,21 @@ impl Schedule {
             Jitter::None => nominal..=nominal,
             Jitter::Full => 0.0..=nominal,
             Jitter::Equal => nominal / 2.0..=nominal,
-            // The wait before was at most three times the one before that.
+            // The previous wait was at most three times the one before it.
             Jitter::Decorrelated => self.base_s.min(self.cap_s)..=self.grown(3.0, failure.saturating_add(1)),
             Jitter::Share(share) => nominal * (1.0 - share).max(0.0)..=nominal * (1.0 + share),
             Jitter::Below(share) => nominal * (1.0 - share).max(0.0)..=nominal,
         }
     }
 
-    /// All waits of so many retries together, before jitter, in seconds.
+    /// Returns the sum of the waits of this many retries, before jitter, in seconds.
     #[must_use]
     pub fn total_s(&self, retries: u32) -> f64 {
         (1..=retries.min(1000)).map(|failure| self.nominal_s(failure)).sum()
     }
 
     fn grown(&self, factor: f64, failure: u32) -> f64 {
-        // Beyond 64 doublings every schedule is at its cap, or as good as endless.
+        // Beyond 64 doublings every schedule is at its cap, or practically infinite.
         let steps = failure.saturating_sub(1).min(64);
         (self.base_s * factor.powi(steps as i32)).min(self.cap_s)
     }
@@ -102,7 +103,7 @@ mod tests {
         assert_eq!(band(Jitter::Equal), 1.0..=2.0);
         assert_eq!(band(Jitter::Share(0.25)), 1.5..=2.5);
         assert_eq!(band(Jitter::Below(0.25)), 1.5..=2.0);
-        // 0.5, at most 1.5, at most 4.5, then at most 13.5: the cap is less.
+        // Waits are 0.5, at most 1.5, at most 4.5, then at most 13.5, which the cap limits.
         assert_eq!(band(Jitter::Decorrelated), 0.5..=8.0);
         assert_eq!(Schedule { jitter: Jitter::Decorrelated, ..SDK }.band_s(1), 0.5..=1.5);
     }

@@ -1,13 +1,13 @@
-//! Time buckets that grow coarser rather than more numerous.
+//! Time series whose buckets grow wider rather than more numerous.
 //!
-//! Merging is associative and does not depend on order: the width of a bucket follows from the set of times
-//! alone, since a coarser width is chosen only when a finer one would need too many buckets.
+//! Merging is associative and independent of order: the width of a bucket follows from the set of times alone, since a
+//! wider one is chosen only if a narrower one would need too many buckets.
 
 use super::Time;
 
-/// What a bucket holds. Merging must be associative and commutative.
+/// Contents of a bucket. Merging must be associative and commutative.
 pub trait Mergeable {
-    /// Takes in what another bucket, or a single event, holds.
+    /// Adds the contents of another bucket, or a single event.
     fn merge(&mut self, other: &Self);
 }
 
@@ -15,17 +15,18 @@ impl Mergeable for () {
     fn merge(&mut self, (): &()) {}
 }
 
-/// Buckets over time, at most `MOST` of them; by default two for every pixel of a chart 1,000 px wide.
+/// Buckets over time, at most `MOST` of them; the default is two for every pixel of a chart 1,000 px wide.
 #[derive(Clone, Debug)]
 pub struct Series<B, const MOST: usize = 2048> {
     /// A bucket is `2^(FINEST + shift)` µs wide.
     shift: u32,
-    /// By key, one a key, in the order in which they were met.
+    /// Key and contents of each bucket, in insertion order; keys are unique.
     buckets: Vec<(i64, B)>,
-    /// Where a key stands among them, from 1: open addressing by the last bits of the key, so that neighbours in
-    /// time are neighbours here, and never more than half full. Empty while a look at each bucket costs no more.
+    /// Hash table of bucket indices by key, plus 1, with 0 for empty. Open addressing by the last bits of the key, so
+    /// that neighbours in time are neighbours here; never more than half full. Empty while there are so few buckets
+    /// that a linear search is as fast.
     places: Vec<u16>,
-    /// The bucket met last: the next event is nearly always of the same stretch.
+    /// Index of the bucket used last, which the next event nearly always uses too.
     last: usize,
 }
 
@@ -35,9 +36,9 @@ impl<B, const MOST: usize> Default for Series<B, MOST> {
     }
 }
 
-/// The finest bucket is 2^16 µs, some 66 ms: no limit is drained faster than that.
+/// Binary logarithm of the finest width in µs: 2^16 µs is some 66 ms, and no limit is drained faster.
 const FINEST: u32 = 16;
-/// So few buckets are looked at one by one.
+/// Maximum number of buckets that are searched linearly.
 const FEW: usize = 8;
 
 impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
@@ -46,7 +47,7 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         self.put(at.0 >> (FINEST + self.shift), event);
     }
 
-    /// Changes the bucket that holds a moment. That of no event must be neutral to merging.
+    /// Changes the bucket at a time, adding a default one if absent, which must be neutral in merging.
     #[inline]
     pub fn update(&mut self, at: Time, change: impl FnOnce(&mut B))
     where
@@ -61,14 +62,14 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         }
     }
 
-    /// An empty series whose buckets are as wide as those of another: where the times added here and there end up
-    /// in one series, no finer width can come out.
+    /// Returns an empty series as wide as `other`. If the events of both end up in one series, its width cannot be
+    /// finer.
     pub(super) fn as_wide<O>(other: &Series<O, MOST>) -> Self {
         Series { shift: other.shift, ..Series::default() }
     }
 
-    /// A series of buckets of this width in µs, each with a moment in it: what [`Series::sorted`] gives. `None` where no
-    /// series has such buckets, or so many.
+    /// Builds a series from buckets of this width in µs, each with a time in it, as returned by [`Series::sorted`].
+    /// Returns `None` if no series has this width, or this many buckets.
     pub(crate) fn of_buckets(width_us: i64, buckets: Vec<(Time, B)>) -> Option<Self> {
         let shift = u64::try_from(width_us).ok().filter(|width| width.is_power_of_two())?.trailing_zeros();
         let mut series = Series { shift: shift.checked_sub(FINEST)?, ..Series::default() };
@@ -79,13 +80,13 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         Some(series)
     }
 
-    /// Its buckets without what they hold.
+    /// Returns the buckets without their contents.
     pub(super) fn outline(&self) -> Series<(), MOST> {
         let buckets = self.buckets.iter().map(|(key, _)| (*key, ())).collect();
         Series { shift: self.shift, buckets, places: self.places.clone(), last: self.last }
     }
 
-    /// The bucket of `at`, where there is one.
+    /// Returns the bucket at `at`, if there is one.
     #[inline]
     pub(super) fn known(&mut self, at: Time) -> Option<&mut B> {
         let key = at.0 >> (FINEST + self.shift);
@@ -95,12 +96,12 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         self.buckets.get_mut(self.last).map(|(_, bucket)| bucket)
     }
 
-    /// Adds the first event of a bucket, one that is not [`Series::known`].
+    /// Adds the first event of a bucket, for which [`Series::known`] returned `None`.
     pub(super) fn add_first(&mut self, at: Time, event: B) {
         self.insert_first(at.0 >> (FINEST + self.shift), event);
     }
 
-    /// Takes in every bucket of `other`.
+    /// Adds every bucket of `other`.
     pub fn merge(&mut self, other: Series<B, MOST>) {
         if self.buckets.is_empty() && self.shift <= other.shift {
             *self = other;
@@ -110,13 +111,13 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
             self.widen();
         }
         for (key, bucket) in other.buckets {
-            // It may grow coarser on the way.
+            // The series may grow wider on the way.
             self.put(key >> (self.shift - other.shift), bucket);
         }
     }
 
-    /// Begins with buckets as wide as they will be once events of `times`, which are in order, are in: what grows
-    /// through all widths is moved again and again.
+    /// Sets the width of an empty series to the one it will have once events at `times`, in order, are added. Growing
+    /// through all the widths would move the buckets again and again.
     pub(crate) fn begin_for(&mut self, times: impl IntoIterator<Item = Time>) {
         if !self.buckets.is_empty() {
             return;
@@ -127,13 +128,13 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         self.shift = self.shift.max(shift);
     }
 
-    /// Width of a bucket in µs.
+    /// Returns the width of a bucket in µs.
     #[must_use]
     pub fn width_us(&self) -> i64 {
         1 << (FINEST + self.shift)
     }
 
-    /// Width of a bucket in µs, and all buckets in time order with the moment each starts.
+    /// Returns the width of a bucket in µs, and all buckets in time order with their start times.
     #[must_use]
     pub fn by_time(&self) -> (i64, Vec<(Time, &B)>) {
         let width = self.width_us();
@@ -141,7 +142,7 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         (width, self.in_order().into_iter().map(begins).collect())
     }
 
-    /// The same with copies of the buckets.
+    /// Like [`Series::by_time`], with copies of the buckets.
     #[must_use]
     pub fn sorted(&self) -> (i64, Vec<(Time, B)>)
     where
@@ -150,7 +151,7 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         self.shifted(self.shift)
     }
 
-    /// The same with at most `most` buckets.
+    /// Like [`Series::sorted`], merged into at most `most` buckets.
     #[must_use]
     pub fn at_most(&self, most: usize) -> (i64, Vec<(Time, B)>)
     where
@@ -163,7 +164,7 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         self.joined(buckets, self.shift + wider)
     }
 
-    /// The same with buckets of at least `least_us` µs.
+    /// Like [`Series::sorted`], merged into buckets of at least `least_us` µs.
     #[must_use]
     pub fn no_finer_than(&self, least_us: i64) -> (i64, Vec<(Time, B)>)
     where
@@ -173,7 +174,8 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         self.shifted((self.shift..63 - FINEST).find(wide_enough).unwrap_or(self.shift))
     }
 
-    /// The same with buckets of 2^(FINEST + `shift`) µs, which are no finer than its own.
+    /// Like [`Series::sorted`], merged into buckets of 2^(FINEST + `shift`) µs, which must not be finer than those of
+    /// the series.
     fn shifted(&self, shift: u32) -> (i64, Vec<(Time, B)>)
     where
         B: Clone,
@@ -181,7 +183,7 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         self.joined(self.in_order(), shift)
     }
 
-    /// The same of all buckets in order.
+    /// Like `shifted`, for buckets already in time order.
     fn joined(&self, buckets: Vec<(i64, &B)>, shift: u32) -> (i64, Vec<(Time, B)>)
     where
         B: Clone,
@@ -198,13 +200,13 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         (width, list)
     }
 
-    /// All buckets in time order, each with its key.
+    /// Returns all buckets in time order, with their keys.
     fn in_order(&self) -> Vec<(i64, &B)> {
         let ends = |(first, last): (i64, i64), (key, _): &(i64, B)| (first.min(*key), last.max(*key));
         let (first, last) = self.buckets.iter().fold((i64::MAX, i64::MIN), ends);
         let mut list = Vec::with_capacity(self.buckets.len());
         if last.abs_diff(first) < self.places.len() as u64 {
-            // Each key has a place of its own then.
+            // The range of keys is smaller than the table, so each key is in its home place.
             let indices = (first..=last).filter_map(|key| usize::from(self.places[self.home(key)]).checked_sub(1));
             list.extend(indices.map(|index| &self.buckets[index]).map(|(key, bucket)| (*key, bucket)));
         } else {
@@ -214,13 +216,13 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         list
     }
 
-    /// All buckets with the moment each starts, in no order.
+    /// Iterates over all buckets and their start times, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (Time, &B)> {
         let width = self.width_us();
         self.buckets.iter().map(move |(key, bucket)| (Time(key.saturating_mul(width)), bucket))
     }
 
-    /// What every bucket holds, in no order.
+    /// Iterates over the contents of all buckets, in no particular order.
     pub fn each_mut(&mut self) -> impl Iterator<Item = &mut B> {
         self.buckets.iter_mut().map(|(_, bucket)| bucket)
     }
@@ -241,7 +243,7 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         self.insert_first(key, bucket);
     }
 
-    /// Adds a bucket whose key is not known, and widens them all where that is one too many.
+    /// Adds a bucket with a new key, and widens all buckets if there are too many.
     fn insert_first(&mut self, key: i64, bucket: B) {
         self.insert(key, bucket);
         while self.buckets.len() > MOST {
@@ -249,7 +251,7 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         }
     }
 
-    /// Where the bucket of a moment stands that has none yet.
+    /// Adds an empty bucket at `at`, which has none, and returns its index.
     fn find_new(&mut self, at: Time) -> usize
     where
         B: Default,
@@ -262,7 +264,7 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         self.find_among(self.buckets.len(), key)
     }
 
-    /// Finds a key among the first `count` buckets, the only ones whose places are noted.
+    /// Finds a key among the first `count` buckets, the only ones entered in `places`.
     fn find_among(&self, count: usize, key: i64) -> Option<usize> {
         if self.places.is_empty() {
             return self.buckets[..count].iter().position(|(known, _)| *known == key);
@@ -277,16 +279,16 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         None
     }
 
-    /// Adds a bucket whose key is not known.
+    /// Adds a bucket with a new key.
     fn insert(&mut self, key: i64, bucket: B) {
         self.last = self.buckets.len();
         if self.last == self.buckets.capacity() {
-            // Seldom and far: copying buckets costs more than the room.
+            // Grow rarely and by large steps: copying buckets costs more than the memory.
             self.buckets.reserve_exact((self.last * 3 + 4).min((MOST + 1).saturating_sub(self.last).max(1)));
         }
         self.buckets.push((key, bucket));
         let count = self.buckets.len();
-        // One bucket too many is merged at once.
+        // A bucket beyond `MOST` is merged at once, so it needs no place.
         if count > FEW && count * 2 > self.places.len() && count <= MOST {
             self.places.clear();
             self.places.resize((count * 4).next_power_of_two(), 0);
@@ -296,7 +298,7 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         }
     }
 
-    /// Notes where the bucket at `index` stands.
+    /// Enters the bucket at `index` in `places`.
     fn note(&mut self, index: usize) {
         let mut place = self.home(self.buckets[index].0);
         while self.places[place] != 0 {
@@ -309,7 +311,7 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
         key as usize & (self.places.len() - 1)
     }
 
-    /// Makes buckets twice as wide, where they are.
+    /// Doubles the width of the buckets in place.
     fn widen(&mut self) {
         self.shift += 1;
         self.places.fill(0);
@@ -334,8 +336,8 @@ impl<B: Mergeable, const MOST: usize> Series<B, MOST> {
     }
 }
 
-/// How many numbers, which are in order, part from the one before by a bit of this place, counted from 1, and none above
-/// it: two neighbours are in different buckets until the highest bit in which they differ is cut off.
+/// Counts the pairs of neighbours among sorted numbers by the highest bit in which they differ, from 1, or 0 if they
+/// are equal; the first number counts at 64. Neighbours are in different buckets until that bit is shifted out.
 fn parted(numbers: impl Iterator<Item = i64>) -> [usize; 65] {
     let mut parted = [0; 65];
     let mut before = None;

@@ -1,21 +1,21 @@
-//! How grave a finding is, how sure, and what kind of step mends it.
+//! Severity and confidence of a finding, and the kind of remedy.
 
 use serde::{Deserialize, Serialize};
 
-/// How bad a finding is.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Worth knowing; healthy systems show it.
+    /// Worth knowing; occurs in healthy systems.
     Info,
-    /// Costs something, or may.
+    /// Has a cost, or may have one.
     Warning,
-    /// Costs something now, and cannot be right.
+    /// Has a cost now and is certainly wrong.
     Error,
 }
 
 impl Severity {
-    /// As written in reports.
+    /// Returns the name used in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -26,20 +26,20 @@ impl Severity {
     }
 }
 
-/// How complete the evidence of a finding is.
+/// Completeness of the evidence for a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Confidence {
-    /// Rests on guesses, each of them said.
+    /// Rests on assumptions, each of which is stated.
     Low,
     /// One link is inferred.
     Medium,
-    /// The log shows it.
+    /// The log shows it directly.
     High,
 }
 
 impl Confidence {
-    /// As written in reports.
+    /// Returns the name used in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -50,16 +50,16 @@ impl Confidence {
     }
 }
 
-/// How a piece of advice is meant.
+/// Kind of remedy for a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Remedy {
-    /// Nothing helps before a point in time.
+    /// Wait: nothing helps before a certain time.
     Wait,
-    /// The request itself must become smaller.
+    /// Make the request smaller.
     Shrink,
-    /// Sending again cannot help.
+    /// Stop: sending again cannot help.
     Stop,
-    /// Code or configuration must change.
+    /// Change code or configuration.
     Fix,
 }

@@ -7,14 +7,14 @@ use serde::{Serialize, Serializer};
 pub struct Span(u32);
 
 impl Span {
-    /// The log does not say.
+    /// The duration is not logged.
     pub const UNKNOWN: Span = Span(u32::MAX);
-    /// The longest that is kept as it is, in ms.
+    /// Longest duration that can be represented, in ms.
     pub const LONGEST_MS: f64 = (u32::MAX - 1) as f64 / 10.0;
     /// Microseconds in one unit.
     const UNIT_US: i64 = 100;
 
-    /// From milliseconds; negative, infinite and NaN values are unknown.
+    /// Converts from milliseconds; negative, infinite and NaN values become unknown.
     #[must_use]
     pub fn from_ms(ms: f64) -> Span {
         if !ms.is_finite() || ms < 0.0 {
@@ -27,29 +27,29 @@ impl Span {
         Span(whole.saturating_add(up.into()).min(u64::from(u32::MAX - 1)) as u32)
     }
 
-    /// From units of 100 µs; `u32::MAX` is unknown.
+    /// Converts from units of 100 µs; `u32::MAX` is unknown.
     pub(crate) fn from_units(units: u32) -> Span {
         Span(units)
     }
 
-    /// What [`Span::from_units`] takes.
+    /// Returns the duration in units of 100 µs, `u32::MAX` if unknown: the inverse of [`Span::from_units`].
     pub(crate) fn units(self) -> u32 {
         self.0
     }
 
-    /// Whole microseconds, where known.
+    /// Returns the duration in microseconds, if known.
     #[must_use]
     pub fn as_us(self) -> Option<i64> {
         (self != Span::UNKNOWN).then_some(i64::from(self.0) * Self::UNIT_US)
     }
 
-    /// Milliseconds, where known.
+    /// Returns the duration in milliseconds, if known.
     #[must_use]
     pub fn as_ms(self) -> Option<f64> {
         (self != Span::UNKNOWN).then_some(f64::from(self.0) / 10.0)
     }
 
-    /// Seconds, where known.
+    /// Returns the duration in seconds, if known.
     #[must_use]
     pub fn as_s(self) -> Option<f64> {
         (self != Span::UNKNOWN).then_some(f64::from(self.0) / 10_000.0)

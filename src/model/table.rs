@@ -1,4 +1,4 @@
-//! All attempts of one analysis, column-wise where columns may be missing.
+//! Table of all attempts of an analysis; optional fields are in separate columns.
 
 use super::intern::{Interner, Symbol, remap};
 use super::origin::{Origin, OriginId, Origins};
@@ -6,88 +6,89 @@ use super::{Attempt, Detail, DetailId, Flags, Gauges, Price, Prices, TextRef, Us
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What is kept of a success that is no retry by its own account: another attempt of its call may follow.
+/// Ids of an attempt that needs no [`Detail`], a success that is not marked as a retry; a later attempt of its call may
+/// need them.
 #[derive(Clone, Copy, Debug)]
 struct Ids {
     request_hash: u64,
-    /// Where the request id stands in the table's text, with the call id behind it.
+    /// Offset of the request id in the table's text buffer, followed by the call id.
     start: u32,
     request_id: u8,
     call_id: u8,
 }
 
-/// The columnar store of attempts. Indices into it are stable once ingestion ends.
+/// Column store of attempts. Row indices are stable once ingestion ends.
 #[derive(Debug, Default)]
 pub struct AttemptTable {
-    /// One row an attempt, in input order.
+    /// One row for each attempt, in input order.
     pub rows: Vec<Attempt>,
-    /// Names of the inputs, by [`Attempt::file`].
+    /// Names of the inputs, indexed by [`Attempt::file`].
     pub files: Vec<String>,
-    /// Repeating strings.
+    /// Interned strings.
     pub names: Interner,
     pub(crate) origins: Origins,
-    /// Headroom readings, folded over time.
+    /// Headroom readings, aggregated over time.
     pub gauges: Gauges,
     pub(super) details: Vec<Detail>,
     ids: Vec<Ids>,
-    /// As long as `rows`, or empty when no record carried usage.
+    /// Usage by row; as long as `rows`, or empty if no record carried usage.
     pub(super) usage: Vec<Usage>,
     texts: String,
-    /// Where rows of an input say which record they are, not on which line it stands: the line of each record, by file.
+    /// Line of each record by file, for inputs whose rows have the number of the record in place of its line.
     lines: BTreeMap<u32, Arc<[u32]>>,
-    /// Inputs whose clock shows whole seconds, although their times were made finer by what else they say.
+    /// Inputs whose clock has whole seconds, although other data of the log made their times finer.
     whole_seconds: BTreeSet<u32>,
-    /// Inputs of clients that send a request again as it was: another body is another request.
+    /// Inputs of clients that repeat requests unchanged, so that a different body is a different request.
     same_bodies: BTreeSet<u32>,
-    /// Formats of the inputs, by [`Attempt::file`], as far as they are known.
+    /// Formats of the inputs, indexed by [`Attempt::file`], as far as known; empty strings otherwise.
     pub(super) formats: Vec<&'static str>,
-    /// Which rows are views of others.
+    /// Rows that are views of others.
     pub(crate) views: Views,
 }
 
-/// Bytes of the ids of an attempt.
+/// Bytes reserved for the ids of an attempt.
 const USUAL_IDS: usize = 48;
 
 impl AttemptTable {
-    /// Has rows of `file` count its records from 1, which stand on these lines.
+    /// Declares that the rows of `file` have record numbers, from 1, in place of lines; `lines` maps them to lines.
     pub(crate) fn number_records(&mut self, file: u32, lines: Arc<[u32]>) {
         self.lines.insert(file, lines);
     }
 
-    /// Notes that the clock of `file` shows whole seconds, whatever its attempts say.
+    /// Notes that the clock of `file` has whole seconds, whatever the times of its attempts suggest.
     pub(crate) fn note_whole_seconds(&mut self, file: u32) {
         self.whole_seconds.insert(file);
     }
 
-    /// Whether the clock of `file` is noted to show whole seconds.
+    /// Returns whether the clock of `file` is noted to have whole seconds.
     pub(crate) fn shows_whole_seconds(&self, file: u32) -> bool {
         self.whole_seconds.contains(&file)
     }
 
-    /// Notes that the clients that wrote `file` send a request again as it was.
+    /// Notes that the clients that wrote `file` repeat requests unchanged.
     pub(crate) fn note_same_bodies(&mut self, file: u32) {
         self.same_bodies.insert(file);
     }
 
-    /// Whether the clients that wrote `file` are noted to send a request again as it was.
+    /// Returns whether the clients that wrote `file` are noted to repeat requests unchanged.
     pub(crate) fn repeats_bodies(&self, file: u32) -> bool {
         self.same_bodies.contains(&file)
     }
 
-    /// Notes the format of `file`.
+    /// Records the format of `file`.
     pub(crate) fn note_format(&mut self, file: u32, format: &'static str) {
         let place = file as usize;
         self.formats.resize(self.formats.len().max(place + 1), "");
         self.formats[place] = format;
     }
 
-    /// The format of `file`; empty where it is not known.
+    /// Returns the format of `file`; empty if unknown.
     #[must_use]
     pub fn format(&self, file: u32) -> &'static str {
         self.formats.get(file as usize).copied().unwrap_or_default()
     }
 
-    /// The line on which a row's record stands.
+    /// Returns the line number of a row's record.
     #[must_use]
     pub fn line(&self, row: &Attempt) -> u32 {
         let lines = self.lines.get(&row.file);
@@ -95,7 +96,7 @@ impl AttemptTable {
         lines.and_then(|lines| lines.get(record()?).copied()).unwrap_or(row.line)
     }
 
-    /// Makes room for so many attempts with the ids that are usual.
+    /// Reserves memory for this many attempts and their ids.
     pub(crate) fn reserve(&mut self, rows: usize) {
         self.rows.reserve(rows);
         self.ids.reserve(rows);
@@ -120,8 +121,8 @@ impl AttemptTable {
         self.rows.push(row);
     }
 
-    /// Keeps the ids of a row that has no [`Detail`], and the fingerprint of its body, 0 where that is unknown. Ids
-    /// of more than 255 bytes are left out.
+    /// Stores the ids of a row without a [`Detail`], and the fingerprint of its body, 0 if unknown. Ids of more than
+    /// 255 bytes are dropped.
     pub(crate) fn keep_ids(&mut self, request_id: &str, call_id: &str, request_hash: u64) -> DetailId {
         let text = (u8::try_from(request_id.len()), u8::try_from(call_id.len()), u32::try_from(self.texts.len()));
         let (request_len, call_len, start) = match text {
@@ -140,7 +141,7 @@ impl AttemptTable {
         DetailId(index | DetailId::IDS)
     }
 
-    /// The id the provider gave the attempt of a row.
+    /// Returns the provider's request id of a row.
     #[must_use]
     pub fn request_id(&self, row: &Attempt) -> Option<&str> {
         match self.detail(row) {
@@ -149,7 +150,7 @@ impl AttemptTable {
         }
     }
 
-    /// The id of the call of a row, as logged.
+    /// Returns the call id of a row, as logged.
     #[must_use]
     pub fn call_id(&self, row: &Attempt) -> Option<&str> {
         match self.detail(row) {
@@ -158,7 +159,7 @@ impl AttemptTable {
         }
     }
 
-    /// Fingerprint of the request body of a row, 0 where it is unknown.
+    /// Returns the fingerprint of the request body of a row, 0 if unknown.
     #[must_use]
     pub fn request_hash(&self, row: &Attempt) -> u64 {
         match self.detail(row) {
@@ -171,7 +172,7 @@ impl AttemptTable {
         self.ids.get(row.detail.ids()?)
     }
 
-    /// Keeps `text`; an empty reference once 4 GiB are held.
+    /// Stores `text`; returns an empty reference once 4 GiB are stored.
     pub fn keep(&mut self, text: Option<&str>) -> TextRef {
         let Some(text) = text else { return TextRef::default() };
         let (Ok(start), Ok(len)) = (u32::try_from(self.texts.len()), u32::try_from(text.len())) else {
@@ -181,7 +182,7 @@ impl AttemptTable {
         TextRef { start, len }
     }
 
-    /// The text behind a reference; `None` where nothing was logged.
+    /// Returns the text of a reference; `None` if nothing was logged.
     #[must_use]
     pub fn text(&self, reference: TextRef) -> Option<&str> {
         let start = reference.start as usize;
@@ -189,31 +190,31 @@ impl AttemptTable {
         (!text.is_empty()).then_some(text)
     }
 
-    /// The detail of a row, where it has one.
+    /// Returns the detail of a row, if it has one.
     #[must_use]
     pub fn detail(&self, row: &Attempt) -> Option<&Detail> {
         self.details.get(row.detail.0 as usize)
     }
 
-    /// The usage of the row at `index`; zeros where the log gave none.
+    /// Returns the usage of the row at `index`; zeros if not logged.
     #[must_use]
     pub fn usage(&self, index: usize) -> Usage {
         self.usage.get(index).copied().unwrap_or_default()
     }
 
-    /// Provider, model, layer, client and scope of a row.
+    /// Returns the origin of a row: provider, model, layer, client and scope.
     #[must_use]
     pub fn origin(&self, row: &Attempt) -> &Origin {
         self.origins.get(row.origin)
     }
 
-    /// The origin behind an id.
+    /// Returns the origin with this id.
     #[must_use]
     pub fn origin_of(&self, id: OriginId) -> &Origin {
         self.origins.get(id)
     }
 
-    /// Works out what attempts cost whose record gives tokens and no cost.
+    /// Computes the cost of attempts that log tokens but no cost.
     pub(crate) fn price(&mut self, prices: &Prices) {
         if prices.is_empty() || self.usage.is_empty() {
             return;
@@ -230,13 +231,13 @@ impl AttemptTable {
         }
     }
 
-    /// Every origin met, of rows that have left as well.
+    /// Returns every origin seen, including those of rows that have been removed.
     #[must_use]
     pub fn all_origins(&self) -> &[Origin] {
         self.origins.all()
     }
 
-    /// Appends every row of `other`, whose files keep their numbers.
+    /// Appends every row of `other`, whose file numbers are kept.
     pub fn absorb(&mut self, mut other: AttemptTable) {
         self.whole_seconds.append(&mut other.whole_seconds);
         self.same_bodies.append(&mut other.same_bodies);
@@ -274,7 +275,7 @@ impl AttemptTable {
         }));
     }
 
-    /// Calls the files of its rows by other numbers.
+    /// Renumbers the files of its rows: file `n` becomes `numbers[n]`.
     pub(crate) fn renumber_files(&mut self, numbers: &[u32]) {
         let to = |file: u32| numbers.get(file as usize).copied().unwrap_or(file);
         self.rows.iter_mut().for_each(|row| row.file = to(row.file));
@@ -283,8 +284,8 @@ impl AttemptTable {
         }
     }
 
-    /// Keeps only the rows of `order`, in that order; the row at `order[n]` becomes row `n`. Room is kept for as
-    /// many as there were: others follow.
+    /// Keeps only the rows in `order`, in that order; the row at `order[n]` becomes row `n`. Memory is kept for the
+    /// rows that follow.
     pub(crate) fn retain(&mut self, order: &[u32]) {
         if !self.usage.is_empty() {
             self.usage.resize(self.rows.len(), Usage::default());
@@ -317,7 +318,7 @@ impl AttemptTable {
         self.texts.push_str(&kept.texts);
     }
 
-    /// Bytes held, without the strings of file names: what a capacity test asserts.
+    /// Returns the bytes allocated, without names of files, for tests of memory use.
     #[must_use]
     pub fn bytes(&self) -> usize {
         size_of::<Attempt>() * self.rows.capacity()
@@ -345,7 +346,7 @@ impl Ids {
     }
 }
 
-/// Keeps only what stands at the places of `order`, in that order.
+/// Keeps only the elements at the indices in `order`, in that order.
 fn select<T: Copy>(list: &mut Vec<T>, order: &[u32]) {
     let kept: Vec<T> = order.iter().filter_map(|place| list.get(*place as usize).copied()).collect();
     list.clear();

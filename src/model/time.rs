@@ -1,4 +1,4 @@
-//! Points in time, and the zone they are shown in.
+//! Points in time, and the time zone they are displayed in.
 
 use chrono::{DateTime, Datelike, FixedOffset, TimeZone, Timelike, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -14,31 +14,31 @@ impl Time {
     /// The last microsecond of the year 9999, UTC.
     pub const LATEST: Time = Time(253_402_300_799_999_999);
 
-    /// Later by `us` microseconds, saturating.
+    /// Returns the time `us` microseconds later, saturating.
     #[must_use]
     pub const fn plus_us(self, us: i64) -> Time {
         Time(self.0.saturating_add(us))
     }
 
-    /// Microseconds from `earlier` to `self`; negative when `earlier` is later.
+    /// Returns the microseconds from `earlier` to `self`; negative if `earlier` is later.
     #[must_use]
     pub fn us_since(self, earlier: Time) -> i64 {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// Seconds from `earlier` to `self`.
+    /// Returns the seconds from `earlier` to `self`.
     #[must_use]
     pub fn s_since(self, earlier: Time) -> f64 {
         self.us_since(earlier) as f64 / 1e6
     }
 
-    /// As a calendar time; the nearest of the years 1 to 9999 for what lies beyond them.
+    /// Converts to a calendar time, clamped to the years 1 to 9999.
     #[must_use]
     pub fn utc(self) -> DateTime<Utc> {
         DateTime::from_timestamp_micros(self.clamp(Time::EARLIEST, Time::LATEST).0).unwrap_or_default()
     }
 
-    /// 00:00 UTC on the first day of the month after this one: when a monthly cap reopens.
+    /// Returns 00:00 UTC on the first day of the next month, when a monthly cap reopens.
     #[must_use]
     pub fn next_month(self) -> Time {
         let now = self.utc();
@@ -47,7 +47,7 @@ impl Time {
     }
 }
 
-/// RFC 3339 in UTC, with as many of three or six decimals as it needs.
+/// RFC 3339 in UTC, with no, three or six decimals of the second, as needed.
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let time = self.utc();
@@ -68,7 +68,7 @@ impl Serialize for Time {
     }
 }
 
-/// What [`Time`] writes, and every other spelling of RFC 3339.
+/// Parses any form of RFC 3339, including the one that [`Time`] is displayed in.
 impl<'de> Deserialize<'de> for Time {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Time, D::Error> {
         let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
@@ -77,20 +77,20 @@ impl<'de> Deserialize<'de> for Time {
     }
 }
 
-/// The zone of times a log gives without one, and the zone times are shown in.
+/// Time zone of logged times without one, and of displayed times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Zone {
-    /// A constant offset from UTC.
+    /// Fixed offset from UTC.
     Fixed(FixedOffset),
-    /// A zone of the IANA database, with its daylight-saving rules.
+    /// Zone of the IANA database, with daylight-saving rules.
     Named(chrono_tz::Tz),
 }
 
 impl Zone {
-    /// Coordinated universal time, the default.
+    /// Coordinated Universal Time, the default.
     pub const UTC: Zone = Zone::Named(chrono_tz::UTC);
 
-    /// UTC of a wall-clock reading in this zone. In the hour that a change of clocks repeats, the earlier one.
+    /// Converts a local time in this zone to UTC; the earlier of two if the clock is set back.
     #[must_use]
     pub fn local_to_utc(self, local: chrono::NaiveDateTime) -> Option<Time> {
         let us = match self {
@@ -100,7 +100,7 @@ impl Zone {
         Some(Time(us))
     }
 
-    /// A time of day and date in this zone, for people.
+    /// Formats a time in this zone for display.
     #[must_use]
     pub fn show(self, time: Time, format: &str) -> String {
         match self {

@@ -1,6 +1,6 @@
-//! Figures in words, the same in every form: counts, shares, rates, spans of time.
+//! Formatting of figures, the same in all outputs: counts, shares, rates, durations.
 
-/// With thousands separators: `12,345`.
+/// Formats with thousands separators: `12,345`.
 pub(crate) fn thousands(n: u64) -> String {
     let digits = n.to_string();
     let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
@@ -13,7 +13,7 @@ pub(crate) fn thousands(n: u64) -> String {
     shown
 }
 
-/// `word` as it goes with `n`: "retry" and "retries", "run" and "runs".
+/// Returns the singular or plural of `word` for `n`: "retry" and "retries", "run" and "runs".
 pub(crate) fn plural(n: u64, word: &str) -> String {
     match word.strip_suffix('y') {
         _ if n == 1 => word.to_owned(),
@@ -22,12 +22,12 @@ pub(crate) fn plural(n: u64, word: &str) -> String {
     }
 }
 
-/// "1 run", "2,000 runs".
+/// Formats a count with its noun: "1 run", "2,000 runs".
 pub(crate) fn counted(n: u64, word: &str) -> String {
     format!("{} {}", thousands(n), plural(n, word))
 }
 
-/// "once", "twice", "38 times".
+/// Formats a number of times: "once", "twice", "38 times".
 pub(crate) fn times(n: u64) -> String {
     match n {
         1 => "once".to_owned(),
@@ -36,7 +36,7 @@ pub(crate) fn times(n: u64) -> String {
     }
 }
 
-/// A share between 0 and 1 as percent with at most one decimal: 0% and 100% only where it is exactly that.
+/// Formats a share between 0 and 1 as a percentage with at most one decimal; 0% and 100% only if exact.
 pub(crate) fn percent(ratio: f64) -> String {
     let shown = ratio * 100.0;
     if ratio > 0.0 && shown < 0.1 {
@@ -48,18 +48,18 @@ pub(crate) fn percent(ratio: f64) -> String {
     }
 }
 
-/// The share that `part` is of `whole` as [`percent`]; a share of nothing is 0%.
+/// Formats `part / whole` as [`percent`]; 0% if `whole` is 0.
 pub(crate) fn percent_of(part: u64, whole: u64) -> String {
     percent(part as f64 / whole.max(1) as f64)
 }
 
-/// A rate per thousand, with as many decimals as it takes to tell it from 0.
+/// Formats a rate per thousand, with enough decimals to tell small values from 0.
 pub(crate) fn per_thousand(rate: f64) -> String {
     let shown = rate * 1000.0;
     if shown > 0.0 && shown < 0.05 { format!("{shown:.3}") } else { decimal(shown) }
 }
 
-/// A rate or a mean: three digits of it, as far as it has them.
+/// Formats a rate or a mean with three significant digits, without trailing zeros.
 pub(crate) fn rate(x: f64) -> String {
     if x >= 100.0 {
         // Saturating: `as` clamps a float to the integer's range.
@@ -69,13 +69,13 @@ pub(crate) fn rate(x: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// With one decimal, unless that is 0.
+/// Formats with one decimal, omitted if it is 0.
 fn decimal(x: f64) -> String {
     let text = format!("{x:.1}");
     text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_owned)
 }
 
-/// A span of seconds in a sentence: "340 ms", "4.2 s", "12 min 5 s", "3 h 20 min", "2 d 4 h".
+/// Formats a duration in seconds for a sentence: "340 ms", "4.2 s", "12 min 5 s", "3 h 20 min", "2 d 4 h".
 pub(crate) fn seconds(s: f64) -> String {
     let (sign, figures) = split(s);
     let text = match figures {
@@ -88,12 +88,12 @@ pub(crate) fn seconds(s: f64) -> String {
     format!("{sign}{text}")
 }
 
-/// A wait, or a sum of waits, as [`seconds`]: "at most" where it may include the time an attempt took.
+/// Formats a wait, or a sum of waits, as [`seconds`], with "at most" if it may include the duration of an attempt.
 pub(crate) fn waited(s: f64, is_measured: bool) -> String {
     if is_measured { seconds(s) } else { format!("at most {}", seconds(s)) }
 }
 
-/// The same for a table: "340ms", "4.2s", "12m05s", "3h20m", "2d04h"; empty for none.
+/// Formats a duration in seconds for a table: "340ms", "4.2s", "12m05s", "3h20m", "2d04h"; empty for 0.
 pub(crate) fn span(s: f64) -> String {
     if s == 0.0 {
         return String::new();
@@ -109,7 +109,7 @@ pub(crate) fn span(s: f64) -> String {
     format!("{sign}{text}")
 }
 
-/// A span as it is put in words: two units at most.
+/// A duration split for display into at most two units.
 enum Span {
     Milliseconds(u64),
     Seconds(f64),
@@ -118,10 +118,10 @@ enum Span {
     Days(u64, u64),
 }
 
-/// The sign and the figures of a span, which is negative where a clock ran backwards.
+/// Splits a duration into sign and units; it is negative if a clock ran backwards.
 fn split(s: f64) -> (&'static str, Span) {
     let size = s.abs();
-    // Saturating, and 0 for what is no number.
+    // The casts saturate, and turn NaN into 0.
     let (ms, whole) = ((size * 1000.0).round() as u64, size.round() as u64);
     let span = match size {
         ..0.9995 => Span::Milliseconds(ms),
@@ -133,7 +133,7 @@ fn split(s: f64) -> (&'static str, Span) {
     (if s < 0.0 && ms > 0 { "-" } else { "" }, span)
 }
 
-/// The first letter in upper case.
+/// Returns the text with its first letter in upper case.
 pub(crate) fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()

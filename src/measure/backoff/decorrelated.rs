@@ -1,21 +1,23 @@
-//! Decorrelated jitter: each wait lies between the first wait and three times the one before (AWS Architecture Blog,
-//! *Exponential Backoff And Jitter*). The longest waits of a step grow from retry to retry; the shortest hardly do.
+//! Detects decorrelated jitter, in which each wait lies between the first wait and three times the previous one (AWS
+//! Architecture Blog, *Exponential Backoff And Jitter*). The longest waits of a step grow from retry to retry; the
+//! shortest hardly do.
 
 use super::{LoopTally, MOST_STEPS, Waits};
 
-/// Fewer waits before first retries, and before all later ones, do not show where their ends are.
+/// Minimum number of waits before first retries, and before all later ones, needed to estimate their range.
 const LEAST: u64 = 16;
-/// Fewer waits of a later step say nothing of its ends.
+/// Minimum number of waits of a later step needed to estimate its range.
 const LEAST_OF_STEP: u64 = 8;
-/// What the longest wait before a first retry is of the shortest: three times, less at the 95th and the fifth
-/// percentile; with jitter over the upper half of a wait it is twice at most.
+/// Accepted ratio of the 95th to the fifth percentile of waits before first retries. Their bounds differ by a factor of
+/// three, the percentiles by less; jitter over the upper half of a wait gives a factor of two at most.
 const RANGE: std::ops::RangeInclusive<f64> = 2.0..=3.3;
-/// From the first step to later ones the longest waits grow at least so much.
+/// Minimum factor by which the longest waits grow from the first step to later ones.
 const GROWS: f64 = 1.6;
-/// The shortest ones grow by no more than this part of that, in logarithms; with any other jitter they grow alike.
+/// Largest share of that growth, in logarithms, by which the shortest waits may grow; with any other jitter both grow
+/// alike.
 const STAYS: f64 = 0.6;
 
-/// The first wait of such a schedule in seconds, where the waits show one.
+/// Returns the base wait of decorrelated jitter in seconds, if the waits show it.
 pub(super) fn first_s(tally: &LoopTally) -> Option<f64> {
     let first = &tally.steps.get(&1)?.waits;
     let (shortest, longest) = ends(first);
@@ -30,7 +32,7 @@ pub(super) fn first_s(tally: &LoopTally) -> Option<f64> {
         high += count as f64 * (most / longest).ln();
     }
     let is_one = all >= LEAST && high >= all as f64 * GROWS.ln() && low <= STAYS * high;
-    // They are even over one to three times it.
+    // First waits are uniform between one and three times the base, so their median is twice the base.
     is_one.then(|| first.quantile_s(0.5) / 2.0)
 }
 

@@ -1,21 +1,21 @@
-//! Calls that wait as long before every retry: one is enough to show that nothing backs off.
+//! Detects calls with equal waits before every retry: one call is enough to show the absence of backoff.
 
 use crate::measure::{chance::tail, row_ref::RowRef};
 use smallvec::SmallVec;
 
-/// Waits of one call, each before another retry, that must be alike.
+/// Minimum number of waits of one call, each before another retry, that must be equal.
 pub(super) const LEAST_ALIKE: usize = 3;
-/// The longest of them is longer than the shortest by one part in so many at most: 5%.
+/// The longest wait may exceed the shortest by at most one part in this many: 5%.
 const ALIKE_PARTS: i64 = 20;
-/// So unlikely, it is no chance.
+/// Probability below which chance is ruled out.
 const SURE: f64 = 1e-4;
-/// The chance that jitter makes three waits of one call alike: decorrelated jitter, whose first waits have the same
-/// range, comes to about one in a thousand.
+/// Probability that jitter makes three waits of one call equal within 5%: about one in a thousand for decorrelated
+/// jitter, whose first waits have the same range.
 const BY_CHANCE: f64 = 2e-3;
-/// How close to one another such waits come by chance, as a share of their distance: see [`BY_CHANCE`].
+/// Probability density with which such waits coincide, per relative distance; see [`BY_CHANCE`].
 const DENSITY: f64 = 0.4;
 
-/// The calls of a loop with waits before its first, its second and a later retry.
+/// Calls of a loop with waits before its first, its second and a later retry.
 #[derive(Clone, Debug, Default)]
 pub struct Flat {
     calls: u64,
@@ -23,21 +23,21 @@ pub struct Flat {
     best: Option<FlatCall>,
 }
 
-/// A call whose waits are all alike.
+/// A call whose waits are all equal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlatCall {
-    /// How likely jitter is to make its waits so alike, 0 to 1.
+    /// Probability that jitter makes its waits this similar, 0 to 1.
     chance: f64,
-    /// Its first retry.
+    /// First retry of the call.
     spot: RowRef,
-    /// Waits.
+    /// Number of waits.
     pub waits: u32,
-    /// The shortest and the longest of them, µs.
+    /// Shortest and longest wait, in µs.
     pub us: (i64, i64),
 }
 
 impl FlatCall {
-    /// The row of its first retry.
+    /// Returns the row of its first retry.
     #[must_use]
     pub fn row(&self) -> u32 {
         self.spot.row
@@ -49,12 +49,12 @@ impl FlatCall {
 }
 
 impl Flat {
-    /// Takes in the own waits of one call: before which retry, and how long in µs.
+    /// Adds the waits of one call that its loop chose: number of the retry, and length in µs.
     pub(super) fn add(&mut self, waits: &[(u8, i64)], spot: RowRef) {
         let mut steps: SmallVec<[u8; 8]> = waits.iter().map(|(step, _)| *step).collect();
         steps.sort_unstable();
         steps.dedup();
-        // A call whose first waits are not in the log may be at its cap.
+        // A call whose first waits are missing from the log may already be at its cap.
         if steps.len() < LEAST_ALIKE || steps.first() != Some(&1) {
             return;
         }
@@ -65,7 +65,7 @@ impl Flat {
             return;
         }
         self.alike += 1;
-        // Clocks of milliseconds do not tell less than that apart.
+        // Clocks with milliseconds do not resolve smaller differences.
         let spread = ((longest - shortest).max(1_000) as f64 / shortest as f64).min(1.0 / ALIKE_PARTS as f64);
         let chance = steps.len() as f64 * (spread * DENSITY).powi(steps.len() as i32 - 1);
         self.note(FlatCall { chance, spot, waits: waits.len() as u32, us: (shortest, longest) });
@@ -91,32 +91,32 @@ impl Flat {
         }
     }
 
-    /// Calls with waits enough to show whether they are.
+    /// Returns the number of calls with enough waits to be compared.
     #[must_use]
     pub fn calls(&self) -> u64 {
         self.calls
     }
 
-    /// Calls whose waits are all alike.
+    /// Returns the number of calls whose waits are all equal.
     #[must_use]
     pub fn alike(&self) -> u64 {
         self.alike
     }
 
-    /// Whether most calls are of that kind.
+    /// Returns whether the waits of most calls are equal.
     #[must_use]
     pub fn is_most(&self) -> bool {
         self.alike * 2 > self.calls
     }
 
-    /// The call that shows it best.
+    /// Returns the call with the least probable waits.
     #[must_use]
     pub fn best(&self) -> Option<FlatCall> {
         self.best
     }
 
-    /// Whether no jitter explains it: one call's waits are too close together for that, given how many calls there
-    /// are, or too many calls have waits that are alike.
+    /// Returns whether jitter is ruled out: the waits of one call are too close together, given the number of calls, or
+    /// too many calls have equal waits.
     #[must_use]
     pub fn is_sure(&self) -> bool {
         let one = self.best.is_some_and(|call| call.chance * (self.calls as f64) < SURE);

@@ -1,4 +1,4 @@
-//! The waits of each retry loop, by step: what its schedule is read from.
+//! Waits of each retry loop by step, from which its schedule is derived.
 
 mod decorrelated;
 mod flat;
@@ -24,73 +24,73 @@ use std::collections::{BTreeMap, HashMap};
 use waiting::Waiting;
 use which::{Length, Which};
 
-/// Steps told apart; later ones count as the last.
+/// Number of steps that are distinguished; later ones count as the last.
 pub const MOST_STEPS: u8 = 12;
-/// Loops told apart: those whose names come first. No fleet has as many clients.
+/// Maximum number of loops that are kept: the first by name. No fleet has that many clients.
 const MOST_LOOPS: usize = 64;
 
-/// Loops of one call whose waits are compared: a call goes through no more on its way.
+/// Maximum number of loops of one call whose waits are compared; a call passes through no more.
 const MOST_OF_CALL: usize = 4;
 
-/// One wait of a call that the loop chose: before which retry of it, and how long in µs.
+/// A wait that the loop of a call chose itself: number of the retry, and length in µs.
 struct Own {
     key: LoopKey,
     position: usize,
     wait: (u8, i64),
 }
 
-/// Who waits: what the log names of a retry loop.
+/// Identifies a retry loop by the names in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LoopKey {
-    /// Whose API it calls.
+    /// Provider of the API.
     pub provider: Symbol,
     /// Client library.
     pub client: Symbol,
-    /// The layer that sent.
+    /// Layer that sent the attempts.
     pub layer: Symbol,
-    /// The loop around the client's own retries, rather than those.
+    /// Whether this is the loop around the client's own retries rather than those.
     pub outer: bool,
 }
 
 impl LoopKey {
-    /// What the log names of it, in the order in which loops are listed.
+    /// Returns provider, client and layer, the order in which loops are sorted.
     #[must_use]
     pub fn names(self, table: &AttemptTable) -> [&str; 3] {
         [self.provider, self.client, self.layer].map(|name| table.names.text(name))
     }
 }
 
-/// The waits of one loop.
+/// Waits of one loop.
 #[derive(Clone, Debug, Default)]
 pub struct LoopTally {
-    /// The loop's own waits before its first retry, its second, ...
+    /// Waits the loop chose itself, by number of the retry from 1.
     pub steps: BTreeMap<u8, Step>,
-    /// Calls that show by themselves whether its waits grow.
+    /// Calls whose own waits show whether they grow.
     pub flat: Flat,
-    /// Waits that the server had asked for.
+    /// Number of waits requested by the server.
     pub dictated: u64,
-    /// Waits whose length the log does not show.
+    /// Number of waits whose length the log does not show.
     pub unmeasured: u64,
-    /// Those of them of which it shows whole seconds.
+    /// Of `unmeasured`, those for which the log has only whole seconds.
     pub coarse: u64,
-    /// Shorter than this a wait is none, µs.
+    /// Waits shorter than this count as no wait, in µs.
     no_wait_us: i64,
 }
 
 impl LoopTally {
-    /// Waits the loop chose itself.
+    /// Returns the number of waits the loop chose itself.
     #[must_use]
     pub fn own(&self) -> u64 {
         self.steps.values().map(|step| step.waits.count()).sum()
     }
 
-    /// Shorter than this a wait is none, µs.
+    /// Returns the length below which a wait counts as none, in µs.
     #[must_use]
     pub fn no_wait_us(&self) -> i64 {
         self.no_wait_us
     }
 
-    /// What they follow.
+    /// Derives the schedule that the waits follow.
     #[must_use]
     pub fn schedule(&self) -> Schedule {
         schedule::read(self)
@@ -108,17 +108,17 @@ impl LoopTally {
     }
 }
 
-/// Whether the wait before the attempt at `position` was the server's rather than the client's, as far as the call
-/// shows it until then.
+/// Returns whether the wait before the attempt at `position` was requested by the server, judged by the attempts of the
+/// call up to there.
 pub(super) fn is_dictated(call: &Call<'_>, position: usize, terms: &CallTerms) -> bool {
     which::of(call, position, position + 1, terms).is_some_and(|which| which.length == Length::Dictated)
 }
 
-/// The waits of every loop.
+/// Waits of every loop.
 #[derive(Clone, Debug, Default)]
 pub struct Backoffs {
     loops: Loops<LoopTally>,
-    /// Who waited at the same time.
+    /// Calls that waited at the same time.
     waiting: Loops<Waiting>,
 }
 
@@ -138,7 +138,7 @@ impl Backoffs {
         self.compare(call, &own);
     }
 
-    /// Whether the waits of one call are alike, loop by loop.
+    /// Compares the waits of one call with each other, by loop.
     fn compare(&mut self, call: &Call<'_>, own: &[Own]) {
         let mut seen: SmallVec<[LoopKey; 2]> = SmallVec::new();
         for first in own {
@@ -156,7 +156,7 @@ impl Backoffs {
         }
     }
 
-    /// Takes in the waits of one call that ended at `since` or later, by the clock.
+    /// Adds, to the counts over time, the waits of one call that ended at `since` or later.
     pub(super) fn follow(&mut self, call: &Call<'_>, since: Time, terms: &CallTerms) {
         for position in (1..call.len()).filter(|position| call.at(*position).sent >= since) {
             let which = which::of(call, position, position + 1, terms);
@@ -169,7 +169,7 @@ impl Backoffs {
         }
     }
 
-    /// Counts who waited at the same time, as far as that is known when nothing can be sent before `until` any more.
+    /// Counts concurrent waits as far as they are final, given that nothing sent before `until` is still to come.
     pub(super) fn settle(&mut self, table: &AttemptTable, until: Time) {
         self.waiting.values_mut().for_each(|waiting| waiting.settle(table, until));
     }
@@ -200,7 +200,7 @@ impl Backoffs {
         fit(&mut self.loops, table);
     }
 
-    /// Takes over who waited when.
+    /// Takes over the counts over time that are not settled.
     pub(super) fn take_waiting(&mut self, table: &AttemptTable, other: &mut Backoffs) {
         for (key, waiting) in other.waiting.drain() {
             self.waiting.entry(key).or_default().merge(table, waiting);
@@ -215,7 +215,7 @@ impl Backoffs {
         }
     }
 
-    /// The loops in the order of their names.
+    /// Returns the loops sorted by name.
     #[must_use]
     pub fn sorted(&self, table: &AttemptTable) -> Vec<(LoopKey, &LoopTally)> {
         let mut list: Vec<_> = self.loops.iter().map(|(key, tally)| (*key, tally)).collect();
@@ -224,13 +224,14 @@ impl Backoffs {
         list
     }
 
-    /// The waits of one loop.
+    /// Returns the waits of one loop.
     #[must_use]
     pub fn of(&self, key: &LoopKey) -> Option<&LoopTally> {
         self.loops.get(key)
     }
 
-    /// Most calls of one loop that waited by its own schedule at the same time, by the clock.
+    /// Returns the largest number of calls of one loop that waited at the same time, not counting waits requested by
+    /// the server.
     #[must_use]
     pub fn most_waiting(&self, key: &LoopKey) -> u64 {
         self.waiting.get(key).map_or(0, Waiting::most)
@@ -242,8 +243,8 @@ fn key_of(call: &Call<'_>, position: usize, outer: bool) -> LoopKey {
     LoopKey { provider: origin.provider, client: origin.client, layer: origin.layer, outer }
 }
 
-/// Beyond twice [`MOST_LOOPS`], those with the first names stay. One that is among the first of all is among the
-/// first of any part, so none of those ever loses a wait, whatever the order.
+/// If there are more than twice [`MOST_LOOPS`], keeps the first [`MOST_LOOPS`] by name. A loop that is among the first
+/// of all is among the first of every part, so none of those ever loses a wait, whatever the order.
 fn fit<T>(loops: &mut Loops<T>, table: &AttemptTable) {
     if loops.len() > 2 * MOST_LOOPS {
         let mut keys: Vec<LoopKey> = loops.keys().copied().collect();

@@ -1,48 +1,48 @@
-//! The schedule that the waits of a loop follow.
+//! Derives the backoff schedule of a loop from its waits.
 
 use super::{LoopTally, MOST_STEPS, Waits, decorrelated};
 use crate::policy::SDK;
 
-/// Fewer own waits show no schedule.
+/// Minimum number of own waits that show a schedule.
 pub(super) const LEAST_WAITS: u64 = 8;
-/// Fewer waits of a step show nothing of the step.
+/// Minimum number of waits of a step that describe the step.
 const LEAST_OF_STEP: u64 = 3;
 
-/// First wait of the official SDKs, in seconds; it doubles.
+/// First wait of the official SDKs, in seconds; it doubles with each retry.
 const LADDER_FIRST_S: f64 = SDK.base_s;
-/// Their longest wait.
+/// Longest wait of the official SDKs, in seconds.
 const LADDER_CAP_S: f64 = SDK.cap_s;
-/// The least share of the nominal wait they wait (_base_client.py: 1 - 0.25 * random).
+/// Smallest share of the nominal wait that the official SDKs wait (_base_client.py: 1 - 0.25 * random).
 const LADDER_LOW: f64 = 0.75;
 
-/// Steps whose middles differ by no more than this share are alike.
+/// Largest relative difference between the centres of steps that count as equal.
 const ALIKE: f64 = 0.1;
-/// Steps whose middles differ by at least this share grow.
+/// Smallest relative difference between the centres of steps that count as growing.
 const GROWS: f64 = 0.25;
 
-/// How a schedule goes on from step to step.
+/// How the waits change from step to step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// Too little is known.
+    /// There is too little data.
     CannotTell,
-    /// Every wait was the server's.
+    /// All waits were requested by the server.
     ServerRequested,
-    /// No wait at all.
+    /// There are no waits.
     Immediate,
-    /// That of the official SDKs: 0.5 s doubling to 8 s, each time 75 to 100% of it.
+    /// The schedule of the official SDKs: 0.5 s doubling to 8 s, with 75 to 100% of it each time.
     SdkLadder,
-    /// The same at every step.
+    /// The same wait at every step.
     Fixed,
-    /// Longer by the same factor at every step, up to a cap.
+    /// Waits that grow by the same factor at every step, up to a cap.
     Exponential,
-    /// From the first wait to three times the one before.
+    /// Between the first wait and three times the previous one.
     Decorrelated,
-    /// Enough waits, and none of these.
+    /// Enough waits, but none of the other shapes.
     Irregular,
 }
 
 impl Shape {
-    /// As written in reports.
+    /// Returns the name used in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -58,21 +58,21 @@ impl Shape {
     }
 }
 
-/// How far waits of one step lie apart.
+/// Spread of the waits of one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Jitter {
-    /// Not at all.
+    /// No jitter.
     None,
-    /// Over about the upper quarter of the nominal wait.
+    /// About the upper quarter of the nominal wait.
     Narrow,
-    /// Over about its upper half.
+    /// About the upper half of the nominal wait.
     Equal,
-    /// Over all of it.
+    /// The whole nominal wait.
     Full,
 }
 
 impl Jitter {
-    /// As written in reports.
+    /// Returns the name used in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -83,8 +83,8 @@ impl Jitter {
         }
     }
 
-    /// From the spread of a step, which is 1.8 (1 - a) / (1 + a) where waits are even over a share of a to 1
-    /// of the nominal wait: 0.26 for the upper quarter, 0.6 for the upper half, 1.8 for all of it.
+    /// Returns the jitter for the spread of a step, which is 1.8 (1 - a) / (1 + a) if waits are uniform over a share of
+    /// a to 1 of the nominal wait: 0.26 for the upper quarter, 0.6 for the upper half, 1.8 for all of it.
     fn of(spread: f64) -> Jitter {
         match spread {
             s if s < Waits::UNJITTERED => Jitter::None,
@@ -94,7 +94,7 @@ impl Jitter {
         }
     }
 
-    /// The least share of the nominal wait.
+    /// Returns the smallest share of the nominal wait.
     fn low(self) -> f64 {
         match self {
             Jitter::None => 1.0,
@@ -105,20 +105,20 @@ impl Jitter {
     }
 }
 
-/// What the waits of a loop follow.
+/// Schedule that the waits of a loop follow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Schedule {
-    /// From step to step.
+    /// Change from step to step.
     pub shape: Shape,
-    /// Within a step, where a step has enough waits to show it.
+    /// Jitter within a step, if one has enough waits to show it.
     pub jitter: Option<Jitter>,
-    /// The nominal first wait, in seconds: the longest that jitter allows.
+    /// Nominal first wait in seconds: the longest that jitter allows.
     pub first_s: Option<f64>,
-    /// What a wait is longer by than the one before.
+    /// Factor by which each wait exceeds the previous one.
     pub factor: Option<f64>,
-    /// The longest nominal wait, in seconds, where waits reached it.
+    /// Longest nominal wait in seconds, if waits reached it.
     pub cap_s: Option<f64>,
-    /// Why it cannot be told, in words.
+    /// Reason that the schedule is unknown, in words.
     pub why: Option<&'static str>,
 }
 
@@ -133,14 +133,14 @@ impl Schedule {
 }
 
 impl Waits {
-    /// A spread under this is no jitter: 5%, which timers alone bring about.
+    /// Spread below which there is no jitter: 5%, which timers alone produce.
     pub const UNJITTERED: f64 = 0.05;
-    /// Waits of one step below which a spread may be small by chance.
+    /// Number of waits of one step below which a small spread may be chance.
     const SURE: f64 = 16.0;
 
-    /// Whether the waits are all alike, for a limit on their spread such as [`Waits::UNJITTERED`]. Eight waits
-    /// over the upper quarter of one length lie within 5% of it once in 30,000 times, within half of that once
-    /// in three million: so fewer waits must be closer together.
+    /// Returns whether the waits are all equal within a limit on their spread, such as [`Waits::UNJITTERED`]. Eight
+    /// waits over the upper quarter of one length lie within 5% of it once in 30,000 times, within half of that once in
+    /// three million, so fewer waits must be closer together.
     #[must_use]
     pub fn alike(&self, limit: f64) -> bool {
         let sure = (self.count() as f64 / Self::SURE).min(1.0);
@@ -148,11 +148,11 @@ impl Waits {
     }
 }
 
-/// Reads the schedule from the waits.
+/// Derives the schedule from the waits.
 pub(super) fn read(tally: &LoopTally) -> Schedule {
     let own = tally.own();
     let no_wait_s = tally.no_wait_us as f64 / 1e6;
-    // Every call that shows it waits as long before each retry.
+    // Every call with enough waits has the same wait before each retry.
     if let Some(call) = tally.flat.best().filter(|_| tally.flat.is_sure() && tally.flat.is_most()) {
         let middle = i64::midpoint(call.us.0, call.us.1) as f64 / 1e6;
         let shape = if middle < no_wait_s { Shape::Immediate } else { Shape::Fixed };
@@ -188,7 +188,7 @@ pub(super) fn read(tally: &LoopTally) -> Schedule {
         return Schedule { first_s, ..Schedule::plain(Shape::Fixed, jitter) };
     }
     match growth(&pairs) {
-        // Two steps show that it grows, not how.
+        // Two steps show that waits grow, but not how.
         Some(_) if pairs.len() < 2 => Schedule::unknown("it grows, but no third retry shows how", jitter),
         Some(factor) => {
             let cap_s = pairs.last().filter(|pair| pair.is_flat()).map(|pair| nominal(pair.to));
@@ -219,13 +219,13 @@ fn whole(tally: &LoopTally) -> Waits {
     all
 }
 
-/// Whether nearly every wait is within the official SDKs' band, and not just at its upper end, where waits
-/// without jitter would be.
+/// Returns whether nearly every wait is in the official SDKs' range, and not only at its upper end, as waits without
+/// jitter would be.
 fn on_ladder(tally: &LoopTally, own: u64) -> bool {
     let (mut inside, mut upper) = (0, 0);
     for (number, step) in &tally.steps {
         let nominal = LADDER_CAP_S.min(LADDER_FIRST_S * 2_f64.powi(i32::from(*number) - 1));
-        // Timers are late, never early: 2%, and 50 ms.
+        // Timers fire late, never early: allow 2%, and 50 ms.
         let late = nominal * 1.02 + 0.05;
         inside += step.waits.between(nominal * LADDER_LOW * 0.98, late);
         upper += step.waits.between(nominal * 0.97, late);
@@ -233,7 +233,7 @@ fn on_ladder(tally: &LoopTally, own: u64) -> bool {
     inside * 20 >= own * 19 && upper * 2 <= own
 }
 
-/// From the spread of the steps that have enough waits, each by its number.
+/// Returns the jitter, from the mean spread of the steps with enough waits, weighted by their number.
 fn jitter(tally: &LoopTally) -> Option<Jitter> {
     let (mut sum, mut count) = (0.0, 0);
     for step in tally.steps.values().filter(|step| step.waits.count() >= LEAST_WAITS) {
@@ -243,22 +243,22 @@ fn jitter(tally: &LoopTally) -> Option<Jitter> {
     (count > 0).then(|| Jitter::of(sum / count as f64))
 }
 
-/// The middle of a step.
+/// Centre of the waits of a step.
 #[derive(Clone, Copy)]
 struct Middle {
     step: u8,
     s: f64,
-    /// How far off it may be by chance, as a share of itself.
+    /// Standard error of the centre, as a share of it.
     error: f64,
 }
 
 impl Middle {
-    /// Of the steps that have enough waits. The last holds the later ones as well.
+    /// Returns the centres of the steps with enough waits, without the last, which includes all later ones.
     fn all(tally: &LoopTally) -> Vec<Middle> {
         let known = tally.steps.iter().filter(|(step, it)| **step < MOST_STEPS && it.waits.count() >= LEAST_OF_STEP);
         known
             .map(|(step, it)| {
-                // The standard deviation is a third of the spread where waits are even over a band.
+                // If waits are uniform over a range, the standard deviation is a third of the spread.
                 let error = it.waits.spread() / 3.0 / (it.waits.count() as f64).sqrt();
                 Middle { step: *step, s: it.waits.centre_s(), error }
             })
@@ -267,12 +267,12 @@ impl Middle {
     }
 }
 
-/// A step and the next one.
+/// Two consecutive steps.
 struct Pair {
     ratio: f64,
     /// Twice the standard error of the ratio.
     error: f64,
-    /// The middle of the later step, in seconds.
+    /// Centre of the later step, in seconds.
     to: f64,
 }
 
@@ -290,17 +290,17 @@ impl Pair {
     }
 }
 
-/// The factor of waits that grow alike and then, where a cap ends it, no more.
+/// Returns the factor of waits that grow steadily, and then stay constant if they reach a cap.
 fn growth(pairs: &[Pair]) -> Option<f64> {
     let growing = pairs.iter().take_while(|pair| pair.grows()).count();
-    // The step into the cap is shorter than the others, and may look flat already.
+    // The step into the cap grows less than the others, and may look constant already.
     let (rising, capped) = pairs.split_at(growing);
     let into_cap = usize::from(growing > 1 && !capped.is_empty());
     let mut by_ratio: Vec<&Pair> = rising[..growing - into_cap.min(growing)].iter().collect();
     by_ratio.sort_unstable_by(|one, other| one.ratio.total_cmp(&other.ratio));
     let middle = by_ratio.get(by_ratio.len() / 2)?;
     let factor = middle.ratio;
-    // Both are off by chance: the ratio, and what it is held against.
+    // Both the ratio and the median it is compared with have random errors.
     let off = |pair: &Pair| 1.5 * pair.error.hypot(middle.error);
     let like = |pair: &Pair| (pair.ratio / factor - 1.0).abs() <= off(pair).max(2.0 * ALIKE);
     let steady = rising[..growing - into_cap].iter().all(like);

@@ -1,9 +1,9 @@
-//! Schedules are read back from the waits they made.
+//! Tests that schedules are recovered from waits they produced.
 
 use super::{Jitter, LoopTally, RowRef, Schedule, Shape};
 use crate::ingest::read_str;
 
-/// The waits of `calls` calls with `steps` retries each; `wait` gets the step and a number from 0 to 1.
+/// Creates the waits of `calls` calls with `steps` retries each; `wait` receives the step and a number from 0 to 1.
 fn made(calls: u64, steps: u8, wait: impl Fn(u8, f64) -> f64) -> LoopTally {
     let table = read_str(r#"{"ts":"2026-03-10T09:00:00Z","status":200}"#);
     let spot = RowRef::of(&table, 0);
@@ -18,7 +18,7 @@ fn made(calls: u64, steps: u8, wait: impl Fn(u8, f64) -> f64) -> LoopTally {
     tally
 }
 
-/// Doubling from `first` up to `cap`, of which a share from `low` to 1 is waited.
+/// Doubles from `first` up to `cap`, and waits a share of that from `low` to 1.
 fn doubling(first: f64, cap: f64, low: f64) -> impl Fn(u8, f64) -> f64 {
     move |step, random| (first * 2_f64.powi(i32::from(step) - 1)).min(cap) * (low + (1.0 - low) * random)
 }
@@ -49,7 +49,7 @@ fn the_ladder_without_its_jitter_is_another_schedule() {
     assert_eq!(read(20, 4, doubling(0.5, 8.0, 1.0)), (Shape::Exponential, Some(Jitter::None)));
 }
 
-/// From `base` to three times the wait before.
+/// Waits between `base` and three times the previous wait.
 fn decorrelated(base: f64, cap: f64) -> impl Fn(u8, f64) -> f64 {
     let before = std::cell::Cell::new(base);
     move |step, random| {
@@ -66,22 +66,22 @@ fn decorrelated_jitter_is_told_with_its_first_wait() {
         assert_eq!(schedule.shape, Shape::Decorrelated, "{calls} × {steps}, {base} to {cap} s: {schedule:?}");
         assert_near(schedule.first_s, base, 0.2);
     }
-    // A few calls do not show it.
+    // A few calls are not enough to show it.
     assert_ne!(read(10, 2, decorrelated(1.0, 30.0)).0, Shape::Decorrelated);
 }
 
 #[test]
 fn waits_over_a_wide_band_are_no_decorrelated_jitter() {
-    // The shortest waits grow as the longest do.
+    // The shortest waits grow as fast as the longest.
     for factor in [1.3, 1.5, 2.0, 4.0_f64] {
         let around = |step: u8, random: f64| factor.powi(i32::from(step) - 1) * (0.5 + random);
         assert_ne!(read(300, 4, around).0, Shape::Decorrelated, "{factor}");
     }
-    // Neither do: between one and three seconds each time.
+    // Neither grows: between one and three seconds each time.
     assert_eq!(read(600, 4, |_, random| 1.0 + 2.0 * random).0, Shape::Fixed);
 }
 
-/// Four rounds of three sends: waits of 0.5 and 1 s within, of 2, 4 and 8 s between them.
+/// Four rounds of three sends: waits of 0.5 and 1 s within a round, and of 2, 4 and 8 s between rounds.
 #[test]
 fn steps_of_an_outer_loop_are_its_rounds_whatever_the_numbers_count() {
     let log = |number: &dyn Fn(u64, u64) -> u64| {
@@ -127,14 +127,14 @@ fn few_waits_tell_nothing() {
         assert_eq!(schedule.shape, Shape::CannotTell);
         assert!(schedule.why.is_some());
     }
-    // Enough of them, yet all before a first retry.
+    // Many waits, but all before a first retry.
     assert_eq!(read(50, 1, doubling(1.0, 8.0, 0.0)), (Shape::CannotTell, Some(Jitter::Full)));
-    // It grows from the first to the second: by what rule, a third would show.
+    // Waits grow from the first retry to the second, but only a third shows by which rule.
     for (steps, shape) in [(2, Shape::CannotTell), (3, Shape::Exponential)] {
         let schedule = made(100, steps, doubling(1.0, 8.0, 1.0)).schedule();
         assert_eq!((schedule.shape, schedule.factor.is_some()), (shape, shape == Shape::Exponential));
     }
-    // As many as a fleet with full jitter shows in one short outage: growth may be chance.
+    // As many as a fleet with full jitter shows in a short outage: growth may be chance.
     assert_ne!(read(4, 3, doubling(1.0, 8.0, 0.0)).0, Shape::Fixed);
 }
 

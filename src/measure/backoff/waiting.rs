@@ -1,4 +1,4 @@
-//! How many calls of a loop waited at the same time.
+//! Counts the calls of a loop that waited at the same time.
 
 use crate::measure::{
     time_buckets::{Moment, TimeBuckets},
@@ -6,10 +6,10 @@ use crate::measure::{
 };
 use crate::model::{AttemptTable, Time};
 
-/// Stretches of 2^16 µs, some 66 ms.
+/// Binary logarithm of the bucket width in µs: 2^16 µs are some 66 ms.
 const SHIFT: u32 = 16;
 
-/// Waits that began and ended in one stretch.
+/// Waits that began and waits that ended in one bucket.
 #[derive(Clone, Copy, Debug, Default)]
 struct Turn {
     began: u32,
@@ -23,17 +23,17 @@ impl Moment for Turn {
     }
 }
 
-/// The waits of a loop, counted while time goes by.
+/// Concurrent waits of a loop, counted in time order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Waiting {
     moments: TimeBuckets<Turn>,
-    /// How many waited at the end of the last stretch that is counted, and the most at the end of any.
+    /// Number of calls waiting at the end of the last bucket counted, and the largest number at the end of any.
     now: i64,
     most: i64,
 }
 
 impl Waiting {
-    /// A wait of `us` that the retry sent at `sent` ended. One of more than an hour is not counted.
+    /// Adds a wait of `us` µs that ended with the retry sent at `sent`. Waits of more than an hour are not counted.
     pub(super) fn add(&mut self, table: &AttemptTable, sent: Time, us: i64) {
         if us <= LONG_US {
             self.moments.add(table, sent.plus_us(-us).0 >> SHIFT, Turn { began: 1, ended: 0 });
@@ -45,7 +45,8 @@ impl Waiting {
         self.moments.merge(table, other.moments);
     }
 
-    /// Counts the stretches in which no wait can have begun any more when nothing can be sent before `until`.
+    /// Counts the buckets in which no further wait can have begun, given that nothing sent before `until` is still to
+    /// come.
     pub(super) fn settle(&mut self, table: &AttemptTable, until: Time) {
         let due = until.plus_us(-LONG_US).0 >> SHIFT;
         for (_, turn) in self.moments.in_order(table).iter().take_while(|(key, _)| *key < due) {
@@ -55,7 +56,7 @@ impl Waiting {
         self.moments.forget_before(due);
     }
 
-    /// The most that waited at the end of any stretch.
+    /// Returns the largest number of calls that waited at the end of any bucket.
     pub(super) fn most(&self) -> u64 {
         self.most.unsigned_abs()
     }

@@ -1,37 +1,37 @@
-//! Waits in fixed buckets, each a small share of its own length wide.
+//! Histogram of waits with buckets of constant relative width.
 
 use crate::measure::row_ref::RowRef;
 use hdrhistogram::Histogram;
 use smallvec::SmallVec;
 
-/// Shorter waits are not told apart, µs.
+/// Resolution of the shortest waits, in µs.
 const FINEST_US: u64 = 1_000;
-/// Longer waits count as this long, µs: a week.
+/// Longer waits count as this long, in µs: a week.
 const LONGEST_US: u64 = 7 * 24 * 3600 * 1_000_000;
 /// Significant decimal digits of a length.
 const DIGITS: u8 = 2;
 /// Retries kept as examples of one step.
 const EXAMPLES: usize = 4;
 
-/// Lengths of waits. Two of them add up to the same in any order.
+/// Lengths of waits. Merging is independent of order.
 #[derive(Clone, Debug, Default)]
 pub struct Waits(Option<Histogram<u32>>);
 
 impl Waits {
-    /// How far a percentile may be off, as a share of itself.
+    /// Largest relative error of a percentile.
     pub const RESOLUTION: f64 = 0.01;
 
     pub(super) fn add(&mut self, us: i64) {
         if let Some(buckets) = self.buckets() {
-            // It grows as far as the longest wait: nothing is out of its bounds.
+            // Cannot fail: the histogram resizes itself up to the longest wait.
             let _ = buckets.record(u64::try_from(us).unwrap_or(0).min(LONGEST_US));
         }
     }
 
-    /// Takes in other waits.
+    /// Adds other waits.
     pub(super) fn merge(&mut self, other: &Waits) {
         if let (Some(theirs), Some(mine)) = (&other.0, self.buckets()) {
-            // As above.
+            // Cannot fail, for the same reason as above.
             let _ = mine.add(theirs);
         }
     }
@@ -45,13 +45,13 @@ impl Waits {
         self.0.as_mut()
     }
 
-    /// How many.
+    /// Returns the number of waits.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.0.as_ref().map_or(0, Histogram::len)
     }
 
-    /// The length that a share of the waits does not exceed, in seconds.
+    /// Returns the length that a share of the waits does not exceed, in seconds.
     #[must_use]
     pub fn quantile_s(&self, share: f64) -> f64 {
         self.0.as_ref().map_or(0.0, |buckets| {
@@ -60,32 +60,32 @@ impl Waits {
         })
     }
 
-    /// How many last from `low_s` to `high_s` seconds.
+    /// Returns the number of waits from `low_s` to `high_s` seconds.
     #[must_use]
     pub fn between(&self, low_s: f64, high_s: f64) -> u64 {
         let us = |s: f64| (s * 1e6) as u64;
         self.0.as_ref().map_or(0, |buckets| buckets.count_between(us(low_s), us(high_s)))
     }
 
-    /// The distance of the fifth percentile from the 95th, as a share of the median.
+    /// Returns the distance of the fifth percentile from the 95th, as a share of the median.
     #[must_use]
     pub fn spread(&self) -> f64 {
         let median = self.quantile_s(0.5);
         if median > 0.0 { (self.quantile_s(0.95) - self.quantile_s(0.05)) / median } else { 0.0 }
     }
 
-    /// Where its middle is, in seconds: the mean of the quartiles, which neither a few late timers nor a wide
-    /// spread move far.
+    /// Returns the centre of the waits in seconds: the mean of the three quartiles, which is robust against a few late
+    /// timers and against a wide spread.
     #[must_use]
     pub fn centre_s(&self) -> f64 {
         [0.25, 0.5, 0.75].into_iter().map(|share| self.quantile_s(share)).sum::<f64>() / 3.0
     }
 }
 
-/// The waits before one retry of a loop: its first, its second, ...
+/// Waits before one retry of a loop: the first, the second, and so on.
 #[derive(Clone, Debug, Default)]
 pub struct Step {
-    /// Their lengths.
+    /// Lengths of the waits.
     pub waits: Waits,
     examples: SmallVec<[RowRef; EXAMPLES]>,
 }
@@ -113,7 +113,7 @@ impl Step {
         self.examples.iter_mut().for_each(|retry| visit(&mut retry.row));
     }
 
-    /// Rows of the earliest retries that ended such a wait.
+    /// Iterates over the rows of the earliest retries that ended such a wait.
     pub fn rows(&self) -> impl Iterator<Item = u32> + '_ {
         self.examples.iter().map(|retry| retry.row)
     }

@@ -1,30 +1,31 @@
-//! Whose wait one is, which of its loop, and how long.
+//! Determines the loop, step and length of a wait.
 
 use crate::calls::{Call, Grouping, same_sender, shows_retry};
 use crate::measure::call_terms::CallTerms;
 use crate::model::{Attempt, Flags};
 
-/// One wait.
+/// Loop, step and length of one wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Which {
-    /// The loop around the client's own retries waited, not those.
+    /// Whether the loop around the client's own retries waited, rather than those.
     pub(super) outer: bool,
-    /// Before which retry of its loop: 1 is the first.
+    /// Number of the retry that the wait precedes, from 1.
     pub(super) step: u8,
     pub(super) length: Length,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Length {
-    /// The loop chose it, µs.
+    /// The loop chose this wait, in µs.
     Own(i64),
-    /// The server had asked for it.
+    /// The server requested the wait.
     Dictated,
-    /// The log does not show it: its clock is too coarse, or it lacks durations.
+    /// The log does not show the length: its clock is too coarse, or durations are missing.
     Unknown { coarse: bool },
 }
 
-/// The wait before the attempt at `position`, where it is one of a retry loop, as the first `known` attempts show it.
+/// Returns the wait before the attempt at `position`, if it is one of a retry loop, judged by the first `known`
+/// attempts.
 pub(super) fn of(call: &Call<'_>, position: usize, known: usize, terms: &CallTerms) -> Option<Which> {
     let (before, this) = (call.at(position - 1), call.at(position));
     let decided = [Flags::DECIDED_FAIL, Flags::DECIDED_OTHER, Flags::TOOL];
@@ -40,7 +41,7 @@ pub(super) fn of(call: &Call<'_>, position: usize, known: usize, terms: &CallTer
         (None, _) if call.grouping == Grouping::Inferred && !shows_retry(call, position - 1) => return None,
         (own, Some(hint)) if own.unwrap_or(measured.us) >= hint - terms.tolerated_us(hint) => Length::Dictated,
         (Some(own), _) => Length::Own(own),
-        // From start to start the length of the attempt counts as well, which varies with other things.
+        // A wait from start to start includes the duration of the attempt, which varies for other reasons.
         (None, _) if measured.end_to_start => match coarse(call, known) {
             true => Length::Unknown { coarse: true },
             false => Length::Own(measured.us),
@@ -50,8 +51,8 @@ pub(super) fn of(call: &Call<'_>, position: usize, known: usize, terms: &CallTer
     Some(Which { outer, step, length })
 }
 
-/// Whether the attempt at `position` sent another request in the place of one that was refused for good: that is no
-/// retry, and the time before it no backoff. Where bodies are not logged, another answer tells.
+/// Returns whether the attempt at `position` replaced a request that was refused for good: that is no retry, and the
+/// time before it no backoff. If bodies are not logged, a different failure class shows it.
 fn is_repair(call: &Call<'_>, position: usize) -> bool {
     let (before, this) = (call.at(position - 1), call.at(position));
     let hash = |p: usize| call.detail(p).map_or(0, |detail| detail.request_hash);
@@ -59,7 +60,8 @@ fn is_repair(call: &Call<'_>, position: usize) -> bool {
     before.terminal() && (call.body_changed(position - 1, position) || (!same_body && this.class != before.class))
 }
 
-/// The wait the client says it chose. Whole seconds may be rounded ones.
+/// Returns the wait stated by the client. If the call has only whole seconds, they may be rounded, and the result is
+/// `None`.
 fn planned(call: &Call<'_>, position: usize, known: usize) -> Option<i64> {
     let of = |p: usize| call.detail(p).and_then(|detail| detail.planned_us);
     let planned = of(position).filter(|us| *us >= 0)?;
@@ -67,15 +69,16 @@ fn planned(call: &Call<'_>, position: usize, known: usize) -> Option<i64> {
     precise.then_some(planned)
 }
 
-/// So many attempts of a call tell how finely its times are kept: a loop run wild makes a million.
+/// Maximum number of attempts that are checked for the resolution of a call's times: a runaway loop makes a million.
 const TELLING: usize = 256;
 
-/// Some logs keep whole seconds.
+/// Returns whether the log has only whole seconds.
 fn coarse(call: &Call<'_>, known: usize) -> bool {
     call.attempts().take(known.min(TELLING)).all(|attempt| attempt.sent.0 % 1_000_000 == 0)
 }
 
-/// Whose wait it is, and which: by the counters, else by the place in the call.
+/// Returns whether the outer loop waited, and the number of the retry, from the counters or else from the position in
+/// the call.
 pub(in crate::measure) fn step(call: &Call<'_>, position: usize) -> Option<(bool, u8)> {
     let (before, this) = (call.at(position - 1), call.at(position));
     let follows = this.number == before.number + 1;
@@ -91,12 +94,13 @@ pub(in crate::measure) fn step(call: &Call<'_>, position: usize) -> Option<(bool
     }
 }
 
-/// Rounds of the outer loop that ended before the attempt at `position`. More than a step can be need not be counted.
+/// Counts the rounds of the outer loop that ended before the attempt at `position`, up to the largest step number.
 fn rounds(call: &Call<'_>, position: usize) -> usize {
     (1..=position).filter(|&p| call.at(p).sdk_count() == Some(0)).take(u8::MAX.into()).count()
 }
 
-/// Whether the attempt numbers count what the client sends, rather than the rounds around it: they differ within one.
+/// Returns whether attempt numbers count the client's sends rather than the rounds around it: they change within a
+/// round.
 fn counts_sends(call: &Call<'_>, position: usize) -> bool {
     let goes_on = |p: &usize| call.at(*p).sdk_count().is_some_and(|count| count > 0);
     (1..position.min(TELLING)).filter(goes_on).any(|p| call.at(p).number != call.at(p - 1).number)

@@ -1,12 +1,12 @@
-//! Limits that are drained, minute by minute.
+//! Tests with limits that are drained minute by minute.
 
 use super::super::{ExhaustionTerms, exhaustions};
 use super::summary;
 use crate::ingest::read_str;
 use crate::model::{AttemptTable, LimitKind};
 
-/// Minute by minute: a request every `step` seconds, which takes as much of the 50 a minute, while `more` says
-/// so of second and rest; then the reset.
+/// Creates a log with a limit of 50 a minute. In each minute, a request every `step` seconds takes `step` of the limit,
+/// if `more` accepts the second and the amount left; then the limit resets.
 fn minutes(count: u64, step: u8, more: impl Fn(u64, i64) -> bool) -> AttemptTable {
     let mut lines = Vec::new();
     for minute in 0..count {
@@ -26,7 +26,7 @@ fn minutes(count: u64, step: u8, more: impl Fn(u64, i64) -> bool) -> AttemptTabl
     read_str(&lines.join("\n"))
 }
 
-/// Drains of the only limit, and how many of them were hit.
+/// Returns the number of drains of the only limit, and of those that were hit.
 fn drained(table: &AttemptTable) -> (usize, usize) {
     let terms = ExhaustionTerms {
         under: 0.1,

@@ -1,30 +1,30 @@
-//! Waits by short stretches of time.
+//! Begins and ends of waits by time bucket.
 
 use crate::measure::row_ref::earlier_row;
 use crate::measure::time_buckets::Moment;
 use crate::model::AttemptTable;
 
-/// What happened to waits in one stretch.
+/// Waits that began or ended in one bucket.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Turn {
     /// Waits that began.
     pub(super) began: u32,
-    /// Those of them of calls that had waited before.
+    /// Of `began`, those of calls that had waited before.
     pub(super) began_again: u32,
-    /// Waits that ended: retries sent.
+    /// Waits that ended with a retry.
     pub(super) arrived: u32,
-    /// Those of them whose calls waited once more.
+    /// Of `arrived`, those whose calls waited again.
     pub(super) went_on: u32,
-    /// Those of them that met a rate limit or an overload.
+    /// Of `arrived`, those refused by a rate limit or for lack of capacity.
     pub(super) refused: u32,
-    /// Those of calls that had waited before.
+    /// Of `arrived`, those of calls that had waited before.
     pub(super) again: u32,
-    /// Those whose wait the server had asked for.
+    /// Of `arrived`, those whose wait the server had requested.
     pub(super) dictated: u32,
-    /// The longest of the waits that ended, µs, and the shortest, 0 where none did.
+    /// Longest and shortest of the waits that ended, in µs; 0 if none did.
     pub(super) longest_us: i64,
     pub(super) shortest_us: i64,
-    /// The earliest of the retries.
+    /// Row of the earliest retry.
     pub(super) example: Option<u32>,
 }
 
@@ -52,7 +52,7 @@ impl Moment for Turn {
     }
 }
 
-/// Waits up to some moment.
+/// Counts of waits up to some time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Passed {
     pub(super) began: u64,

@@ -1,20 +1,20 @@
-//! Rows that may be views of one attempt: they have an id in common.
+//! Groups rows that may be views of one attempt because they share an id.
 
 use super::key::{Key, Stretch};
 use crate::model::{Attempt, AttemptTable, Flags, Symbol};
 use std::collections::{BTreeMap, HashMap};
 
-/// Shorter ids are counters of a process more often than they are unique.
+/// Shortest id used for matching; shorter ones are more often a process's counters than unique.
 const SHORTEST_ID: usize = 12;
-/// Letters of a trace id (W3C Trace Context, trace-id).
+/// Length of a trace id in hex digits (W3C Trace Context, trace-id).
 const TRACE_ID: usize = 32;
 
 fn is_trace(run: &str) -> bool {
     run.len() == TRACE_ID && run.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Rows that have a key in common with a row of another kind, by that key, each list in the order of time: of those sent
-/// within `stretch`, or near it. Request ids come first.
+/// Returns the rows that share a key with a row of another kind, by key and in time order. Considers rows sent within
+/// `stretch` or near it. Request ids come first.
 pub(super) fn clusters(table: &AttemptTable, stretch: Stretch) -> BTreeMap<Key, Vec<u32>> {
     let again = Again::of(table);
     let mut clusters: HashMap<Key, Vec<u32>> = HashMap::new();
@@ -44,19 +44,19 @@ pub(super) fn clusters(table: &AttemptTable, stretch: Stretch) -> BTreeMap<Key, 
     clusters.into_iter().map(in_order).collect()
 }
 
-/// Whether an id is long enough, and no number, so that two logs hardly give it to two requests.
+/// Returns whether an id is long enough, and not a number, so that two logs are unlikely to give it to different
+/// requests.
 fn is_unique(id: &str) -> bool {
     id.len() >= SHORTEST_ID && id.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
-/// Request ids that stand on several rows, by their hash: what was met, and what was met again. A few others are taken
-/// for such.
+/// Set of request ids that occur on several rows, as one bit for each hash. Collisions may add a few others.
 struct Again {
     again: Vec<u64>,
 }
 
 impl Again {
-    /// Bits a row.
+    /// Bits for each row of the table.
     const ROOM: usize = 16;
 
     fn of(table: &AttemptTable) -> Again {

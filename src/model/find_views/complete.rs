@@ -1,8 +1,8 @@
-//! What one view of an attempt lacks is taken from another.
+//! Fills in what one view of an attempt lacks from another.
 
 use crate::model::{Attempt, AttemptTable, Detail, Flags, Origin, Span, Symbol, Usage};
 
-/// Flags that are taken over one by one.
+/// Flags that are copied independently.
 const SINGLE: [u32; 9] = [
     Flags::STREAM,
     Flags::AWS_ID,
@@ -14,7 +14,7 @@ const SINGLE: [u32; 9] = [
     Flags::SUBSCRIPTION,
     Flags::IDEMPOTENT,
 ];
-/// Flags that contradict one another: taken over where none of them is set.
+/// Groups of mutually exclusive flags: copied only if none of the group is set.
 const EITHER: [u32; 4] = [
     Flags::LOGGED_OK | Flags::LOGGED_ERROR,
     Flags::SERVER_SAYS_RETRY | Flags::SERVER_SAYS_NO,
@@ -23,7 +23,7 @@ const EITHER: [u32; 4] = [
 ];
 
 impl AttemptTable {
-    /// Takes what the attempt of the row `of` lacks from the row `view`.
+    /// Fills in what the attempt of row `of` lacks from row `view`.
     pub(super) fn complete(&mut self, of: u32, view: u32) {
         let (mut attempt, other) = (self.rows[of as usize], self.rows[view as usize]);
         let of_gateway = super::is_gateway(self.names.text(self.origin(&other).layer));
@@ -35,11 +35,11 @@ impl AttemptTable {
         if attempt.duration == Span::UNKNOWN {
             attempt.duration = other.duration;
         }
-        // A gateway counts for itself.
+        // A gateway's counters count its own attempts.
         if !of_gateway {
             complete_counters(&mut attempt, &other);
         }
-        // Rate limits are known by what the record says that has the headers.
+        // The scope of a rate limit is taken from the record that has its headers.
         if !attempt.flags.has(Flags::HEADROOM) {
             let origin = complete_origin(*self.origin(&attempt), *self.origin(&other), of_gateway);
             attempt.origin = self.origins.intern(origin);
@@ -57,7 +57,7 @@ impl AttemptTable {
             attempt.identity = other.identity;
             attempt.flags.set(Flags::REQUEST_ID, true);
         }
-        // What the class rests on little for is known from the record that says more.
+        // A class of low confidence is replaced by that of the record that says more.
         let says_more = attempt.flags.has(Flags::LOW_CONFIDENCE) && !other.flags.has(Flags::LOW_CONFIDENCE);
         if says_more && attempt.status == other.status && attempt.failed() && other.failed() {
             attempt.class = other.class;
@@ -100,7 +100,7 @@ fn complete_counters(attempt: &mut Attempt, other: &Attempt) {
     }
 }
 
-/// Who sent it is said by the client: what a gateway says of itself is not.
+/// Completes an origin. Layer, host and endpoint describe the client, so a gateway's own values are not used for them.
 fn complete_origin(mine: Origin, theirs: Origin, of_gateway: bool) -> Origin {
     let or = |mine: Symbol, theirs: Symbol| if mine.is_some() { mine } else { theirs };
     let sent_by = |mine: Symbol, theirs: Symbol| if of_gateway { mine } else { or(mine, theirs) };

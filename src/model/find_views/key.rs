@@ -1,8 +1,8 @@
-//! What rows are grouped by, and when they were sent.
+//! Keys that rows are grouped by, and the range of send times that is searched.
 
 use crate::model::{Symbol, Time, Views};
 
-/// What rows of one attempt have in common.
+/// What rows of one attempt share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Key {
     Request(u32),
@@ -10,7 +10,7 @@ pub(super) enum Key {
     Trace(Symbol),
 }
 
-/// Times of which it is asked what was sent then.
+/// Range of send times that is searched, from `from` up to but excluding `until`.
 #[derive(Clone, Copy)]
 pub(super) struct Stretch {
     pub(super) from: Time,
@@ -22,7 +22,7 @@ impl Stretch {
         (self.from..self.until).contains(&sent)
     }
 
-    /// Whether an attempt may bear on what is asked.
+    /// Returns whether an attempt sent at this time may affect the result for the range.
     pub(super) fn is_near(self, sent: Time) -> bool {
         let after_us = sent.0.saturating_sub(self.until.0);
         sent.0.saturating_sub(self.from.0) >= -2 * Views::REACH_US && after_us < Views::KNOWN_US
