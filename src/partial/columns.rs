@@ -7,6 +7,7 @@ use super::readings::Readings;
 use crate::classify::Class;
 use crate::ingest::{fingerprint, identity};
 use crate::model::{Attempt, AttemptTable, DetailId, Flags, Origin, Span, Symbol, Time, Usage};
+use crate::untrusted::mask_keys;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -105,7 +106,7 @@ impl<T: Copy + Eq + Hash> Numbered<T> {
 impl Columns {
     pub(super) fn of(table: &AttemptTable, files: u32) -> Columns {
         let mut columns = Columns {
-            names: table.names.all().map(str::to_owned).collect(),
+            names: table.names.all().map(|name| mask_keys(name).into_owned()).collect(),
             origins: table.all_origins().iter().map(numbers_of).collect(),
             whole_seconds: (0..files).filter(|file| table.shows_whole_seconds(*file)).collect(),
             same_bodies: (0..files).filter(|file| table.repeats_bodies(*file)).collect(),
@@ -140,13 +141,15 @@ impl Columns {
     }
 
     /// Adds what a row keeps outside itself, and returns its shape.
-    fn add_kept(&mut self, table: &AttemptTable, row: &Attempt, words: &mut Numbered<Words>) -> Shape {
-        let (request, call) = (table.request_id(row), table.call_id(row));
-        let key = Key::that_gives(row.key, table.names.text(row.run), call);
+    fn add_kept<'t>(&mut self, table: &'t AttemptTable, row: &'t Attempt, words: &mut Numbered<Words>) -> Shape {
+        // What is rebuilt from ids must follow from them as they are stored.
+        let masked = |id: Option<&'t str>| id.map(mask_keys);
+        let (request, call) = (masked(table.request_id(row)), masked(table.call_id(row)));
+        let key = Key::that_gives(row.key, &mask_keys(table.names.text(row.run)), call.as_deref());
         if key == Key::Other {
             self.keys.push(row.key.map(u64::to_le_bytes));
         }
-        let is_identified = request.is_some_and(|request| identity(request) == row.identity);
+        let is_identified = request.as_deref().is_some_and(|request| identity(request) == row.identity);
         if !is_identified {
             self.identities.push(row.identity.to_le_bytes());
         }
@@ -158,7 +161,7 @@ impl Columns {
             max_attempts: row.max_attempts,
             sdk_retry: row.sdk_retry,
             class: row.class.map_or(0, |class| class as u8 + 1),
-            keeps: self.details.add(table, row, |spoken| words.number(spoken)),
+            keeps: self.details.add(table, row, (request, call), |spoken| words.number(spoken)),
             key,
             is_identified,
         }

@@ -3,6 +3,7 @@
 use super::names::symbol;
 use crate::model::{Attempt, AttemptTable, Detail, Flags, HintSource, Span, Symbol, TextRef, Time};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// One entry per row that keeps ids or a detail.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -83,18 +84,25 @@ fn is_bare(row: &Attempt, detail: &Detail) -> bool {
 }
 
 impl Details {
-    /// Adds what a row keeps. `number` returns the index of its `Words`.
-    pub(super) fn add(&mut self, table: &AttemptTable, row: &Attempt, number: impl FnOnce(Words) -> u32) -> Keeps {
+    /// Adds what a row keeps. Its request id and call id are given as they are to be stored; `number` returns the index
+    /// of its `Words`.
+    pub(super) fn add(
+        &mut self,
+        table: &AttemptTable,
+        row: &Attempt,
+        (request, call): (Option<Cow<'_, str>>, Option<Cow<'_, str>>),
+        number: impl FnOnce(Words) -> u32,
+    ) -> Keeps {
         let detail = table.detail(row).filter(|detail| !is_bare(row, detail));
-        let (request, call, hash) = (table.request_id(row), table.call_id(row), table.request_hash(row));
+        let hash = table.request_hash(row);
         if detail.is_none() && request.is_none() && call.is_none() && hash == 0 {
             return Keeps::Nothing;
         }
         let (request, call) = (request.unwrap_or_default(), call.unwrap_or_default());
         self.request_bytes.push(request.len() as u32);
         self.call_bytes.push(call.len() as u32);
-        self.request_ids.push_str(request);
-        self.call_ids.push_str(call);
+        self.request_ids.push_str(&request);
+        self.call_ids.push_str(&call);
         self.request_hash.push(hash.to_le_bytes());
         let Some(detail) = detail else { return Keeps::Ids };
         self.words.push(number(Words::of(detail)));

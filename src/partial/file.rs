@@ -10,8 +10,10 @@ use super::columns::Columns;
 use super::error::PartialError;
 use super::settings::Settings;
 use crate::ingest::{Facts, Part};
+use crate::untrusted::mask_keys;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// First bytes of a partial, chosen so that no text begins with them and a transfer in text mode damages them.
@@ -56,7 +58,25 @@ impl Sealed {
 /// A part before it is compressed.
 pub(super) fn plain(part: &Part) -> io::Result<Vec<u8>> {
     let columns = Columns::of(&part.table, part.facts.inputs.len() as u32);
-    postcard::to_stdvec(&(&part.facts, &columns)).map_err(io::Error::other)
+    postcard::to_stdvec(&(masked(part.facts.clone()), &columns)).map_err(io::Error::other)
+}
+
+/// The facts with keys in names and quoted text masked.
+fn masked(mut facts: Facts) -> Facts {
+    let mask = |text: &mut String| {
+        if let Cow::Owned(masked) = mask_keys(text) {
+            *text = masked;
+        }
+    };
+    for input in &mut facts.inputs {
+        mask(&mut input.name);
+        input.notes.iter_mut().for_each(mask);
+        input.failure.iter_mut().for_each(|(text, _)| mask(text));
+    }
+    facts.rejects.iter_mut().for_each(|(.., reason)| mask(reason));
+    facts.misread.iter_mut().for_each(|(.., (_, _, text))| mask(text));
+    facts.unclear.iter_mut().filter_map(|(key, _)| key.as_mut()).for_each(|(key, _)| mask(key));
+    facts
 }
 
 /// The part of which these are the bytes before compression.

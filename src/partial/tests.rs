@@ -33,6 +33,22 @@ fn a_part_that_nobody_changed_is_read_again() {
     assert_eq!(Sealed::of(&part).unwrap().open().unwrap().facts.inputs, part.facts.inputs);
 }
 
+#[test]
+fn keys_in_ids_and_names_are_masked() {
+    let key = "sk-ant-api03-AAAABBBBCCCCDDDDEEEE1234";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(format!("{key}.jsonl"));
+    let line = |status: u16| {
+        format!(
+            r#"{{"ts":"2026-01-05T10:00:00Z","run_id":"r {key}","call_id":"{key}","request_id":"{key}","model":"{key}","status":{status},"error_message":"{key}","duration_ms":"{key}"}}"#
+        )
+    };
+    std::fs::write(&path, format!("{}\n{}\n{{\"{key}\n", line(429), line(200))).unwrap();
+    let bytes = plain(&read_part(&[Source::File(path)], &Options::default(), &|_| {})).unwrap();
+    assert!(!bytes.windows(12).any(|window| window == b"AAAABBBBCCCC"));
+    assert_eq!(open_plain(&bytes).unwrap().table.rows.len(), 2);
+}
+
 proptest! {
     #[test]
     fn a_part_that_was_changed_is_refused_or_joined(
