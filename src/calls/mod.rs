@@ -15,9 +15,10 @@ mod reuse;
 mod series;
 mod single_successes;
 mod stream;
+mod wait;
 mod watermark;
 
-pub use call::{Call, Wait};
+pub use call::Call;
 pub(crate) use endurance::Persistence;
 pub use group::{Groups, Piece, group};
 pub(crate) use group::{Left, group_between, group_from, group_rest};
@@ -27,6 +28,7 @@ pub(crate) use relation::{is_unsafe_to_repeat, same_account, same_scope, same_se
 pub(crate) use series::Series;
 pub(crate) use single_successes::SingleSuccesses;
 pub(crate) use stream::Stream;
+pub use wait::Wait;
 pub(crate) use watermark::Watermark;
 
 use crate::model::{Attempt, AttemptTable, Flags};
