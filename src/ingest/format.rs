@@ -4,7 +4,8 @@ use super::block::Block;
 use super::head::Head;
 use super::sink::Sink;
 
-/// A way in which attempts are written down. One file under `formats/`, one line in [`super::formats::FORMATS`].
+/// A way in which attempts are written down. One file under `formats/`, and in `formats/mod.rs` a `mod`
+/// line and one in [`super::formats::FORMATS`].
 pub(crate) trait Format: Sync {
     /// As `--input-format` and reports name it.
     fn name(&self) -> &'static str;
