@@ -52,9 +52,10 @@ impl Anonymizer {
 }
 
 /// Implements [`Anonymize`]. Every field of a structure must be listed, so that a new field does not compile until its
-/// treatment is decided: `names` are replaced by pseudonyms of a [`Kind`], `texts` by the result of a method of
-/// [`Anonymizer`], `parts` are anonymized by their own implementation, `kept` stay unchanged, and `with` are treated in
-/// `then`, which runs last and can use all fields except those kept. `$by` is the name of the anonymizer in `then`.
+/// treatment is decided (the compiler says that the pattern requires `..`: list the field instead): `names` are
+/// replaced by pseudonyms of a [`Kind`], `texts` by the result of a method of [`Anonymizer`], `parts` are anonymized by
+/// their own implementation, `kept` stay unchanged, and `with` are treated in `then`, which runs last and can use all
+/// fields except those kept. `$by` is the name of the anonymizer in `then`.
 macro_rules! fields {
     ($by:ident; $($type:ident {
         $(names: [$($name:ident $kind:ident),*])?

@@ -4,7 +4,8 @@ use super::block::Block;
 use super::head::Head;
 use super::sink::Sink;
 
-/// A log format. Each has one file under `formats/` and one line in [`super::formats::FORMATS`].
+/// A log format. Each has one file under `formats/`, and in `formats/mod.rs` a `mod` line and a line in
+/// [`super::formats::FORMATS`].
 pub(crate) trait Format: Sync {
     /// Returns the name used by `--input-format` and in reports.
     fn name(&self) -> &'static str;

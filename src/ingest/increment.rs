@@ -9,8 +9,11 @@ use super::options::{Options, Progress};
 use super::part::Part;
 use super::piece::Piece;
 use super::reader::{self, Blocks, Bytes};
+use super::record::FINGERPRINT;
 use super::source::Source;
-use std::io::{self, Read};
+use std::fs::File;
+use std::hash::BuildHasher;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -127,4 +130,30 @@ pub(crate) fn head_of(path: &Path, most: u64) -> io::Result<(u64, u64)> {
         }
     }
     Ok((head(&front), front.len() as u64))
+}
+
+/// Returns the number of bytes of a file after decompression, at most `most`, and the fingerprint of the last 4 KiB of
+/// those.
+pub(crate) fn tail_of(path: &Path, most: u64) -> io::Result<(u64, u64)> {
+    let mut last = Vec::new();
+    let end = match reader::open(path)? {
+        Bytes::Plain(length) => {
+            let end = length.min(most);
+            let mut file = File::open(path)?;
+            file.seek(SeekFrom::Start(end.saturating_sub(HEAD as u64)))?;
+            file.take(end.min(HEAD as u64)).read_to_end(&mut last)?;
+            end
+        }
+        Bytes::Stream(stream) => {
+            let mut stream = stream.take(most);
+            let (mut block, mut end) = (vec![0; 1 << 16], 0);
+            while let read @ 1.. = stream.read(&mut block)? {
+                end += read as u64;
+                last.extend_from_slice(&block[..read]);
+                last.drain(..last.len().saturating_sub(HEAD));
+            }
+            end
+        }
+    };
+    Ok((end, FINGERPRINT.hash_one(&last)))
 }

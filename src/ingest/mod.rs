@@ -60,7 +60,7 @@ pub use foreign::own_output;
 pub use formats::{Described, FormatName, described, envelopes};
 pub use in_order::read;
 pub(crate) use in_order::read_part;
-pub(crate) use increment::{Increment, head_of, read_on};
+pub(crate) use increment::{Increment, head_of, read_on, tail_of};
 pub use ingested::Ingested;
 pub use inputs_by_time::{Sink, read_in_time};
 pub(crate) use limits::FRONT;

@@ -2,6 +2,8 @@
 //!
 //! Every summary is built call by call, and two summaries of disjoint calls merge into the summary of both, in any
 //! order. None needs access to a table of all attempts.
+//!
+//! A new summary is tested once `told` and `busy_log` in `tests.rs` know it; one that keeps rows also needs `each_row`.
 
 mod amplification;
 mod answers;

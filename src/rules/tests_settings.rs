@@ -46,7 +46,7 @@ fn every_setting_decides_something() {
         let without_effect = rule.settings.iter().filter(|setting| !decides(rule, rule.code, setting));
         idle.extend(without_effect.map(|setting| format!("{} {}", rule.code, setting.name)));
     }
-    assert!(idle.is_empty(), "no example shows what these decide: {idle:?}");
+    assert!(idle.is_empty(), "no example is judged otherwise when these change, add one near the value: {idle:?}");
 }
 
 /// Thresholds that other rules use: owner, setting, user.

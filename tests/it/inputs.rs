@@ -239,6 +239,9 @@ fn trace_finds_an_id_of_every_fixture() {
         })
         .collect();
     for (format, _) in fixtures() {
-        assert!(found.contains(&format) || NAMELESS.contains(&format.as_str()), "no id was looked for in {format}");
+        assert!(
+            found.contains(&format) || NAMELESS.contains(&format.as_str()),
+            "no id of tests/formats/{format} was looked for: give its log an id of 3 letters or more, or add it to NAMELESS"
+        );
     }
 }

@@ -90,7 +90,7 @@ fn the_samples_make_a_document_with_its_sections() {
         "Coverage and method",
         "Rules without evidence",
     ];
-    assert_eq!(&headings[1..], sections);
+    assert_eq!(&headings[1..], sections, "a new section has its heading in this list");
     let report = common::json(&common::report(&common::samples()));
     assert!(headings[0].starts_with("❌ retrylens: ") && headings[0].contains("samples"), "{}", headings[0]);
     let tables = tables(&events);

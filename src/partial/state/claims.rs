@@ -2,7 +2,7 @@
 //! compressed.
 
 use super::manifest::Known;
-use crate::ingest::head_of;
+use crate::ingest::{head_of, tail_of};
 use std::collections::HashMap;
 use std::fs::Metadata;
 use std::path::Path;
@@ -39,6 +39,24 @@ impl Way {
     }
 }
 
+impl Way {
+    /// Whether the file needs not hold what was read: one that is read as a whole may be rewritten, up to its last bytes.
+    fn tells_by_name(self, file: &Known) -> bool {
+        file.mark.is_none() && !matches!(self, Way::Head)
+    }
+}
+
+/// Whether the file at `path` holds all that was read of `file`: logs with the same banner only begin alike.
+fn holds(path: &Path, file: &Known) -> bool {
+    tail_of(path, file.tail.0).is_ok_and(|tail| tail == file.tail)
+}
+
+/// Whether the file at `path` holds nothing that the one at `original` does not hold.
+fn is_prefix(path: &Path, original: &Path) -> bool {
+    let Ok(tail) = tail_of(path, u64::MAX) else { return false };
+    tail_of(original, tail.0).is_ok_and(|theirs| theirs == tail)
+}
+
 /// Returns what each of `paths` is to the state. Each known file is matched with at most one path.
 pub(super) fn claims<'p>(known: &[Known], paths: &[&'p Path]) -> Vec<Claim> {
     let mut heads = Heads { paths, known: HashMap::new() };
@@ -49,15 +67,22 @@ pub(super) fn claims<'p>(known: &[Known], paths: &[&'p Path]) -> Vec<Claim> {
     for way in [Way::Id, Way::Name, Way::Head] {
         for (nth, claim) in claims.iter_mut().enumerate().filter(|(_, claim)| **claim == Claim::New) {
             let free = known.iter().enumerate().filter(|(place, file)| !taken[*place] && way.fits(files[nth], file));
-            let found = free.map(|(place, file)| (place, heads.is_of(nth, file))).find(|(_, is_it)| *is_it);
-            if let Some((place, _)) = found {
+            let found = free
+                .filter(|(_, file)| heads.is_of(nth, file))
+                .find(|(_, file)| way.tells_by_name(file) || holds(paths[nth], file))
+                .map(|(place, _)| place);
+            if let Some(place) = found {
                 (*claim, taken[place]) = (Claim::Known(place), true);
             }
         }
     }
-    for (nth, claim) in claims.iter_mut().enumerate().filter(|(_, claim)| **claim == Claim::New) {
-        if known.iter().any(|file| Way::Head.fits(files[nth], file) && heads.is_of(nth, file)) {
-            *claim = Claim::Copy;
+    for nth in (0..claims.len()).filter(|nth| claims[*nth] == Claim::New).collect::<Vec<_>>() {
+        let mut alike = (0..known.len())
+            .filter(|place| Way::Head.fits(files[nth], &known[*place]))
+            .filter(|place| heads.is_of(nth, &known[*place]))
+            .filter_map(|place| claims.iter().position(|claim| *claim == Claim::Known(place)));
+        if alike.any(|original| is_prefix(paths[nth], paths[original])) {
+            claims[nth] = Claim::Copy;
         }
     }
     claims

@@ -38,6 +38,8 @@ pub(super) struct Known {
     pub(super) id: (u64, u64),
     /// Fingerprint of its first bytes, and the number of those bytes.
     pub(super) head: (u64, u64),
+    /// Number of bytes read, after decompression, and the fingerprint of the last of them: logs may begin alike.
+    pub(super) tail: (u64, u64),
     /// How far it was read; `None` if it is always read as a whole.
     pub(super) mark: Option<Mark>,
     /// Length in bytes and modification time in ns when it had been read completely; `None` if it was not.

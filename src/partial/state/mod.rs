@@ -8,7 +8,7 @@ pub use error::StateError;
 
 use super::file::Sealed;
 use super::{Partial, Settings};
-use crate::ingest::{Increment, Options, Part, Progress, Source, head_of, read_on, read_part};
+use crate::ingest::{Increment, Options, Part, Progress, Source, head_of, read_on, read_part, tail_of};
 use crate::untrusted::mask_keys;
 use claims::{Claim, claims, id};
 use manifest::{Known, Manifest, Stored};
@@ -181,7 +181,17 @@ impl State {
 impl Known {
     fn new(number: u64, path: &Path) -> Known {
         let path = path.to_owned();
-        Known { number, path, id: (0, 0), head: (0, 0), mark: None, seen: None, has_attempts: false, parts: Vec::new() }
+        Known {
+            number,
+            path,
+            id: (0, 0),
+            head: (0, 0),
+            tail: (0, 0),
+            mark: None,
+            seen: None,
+            has_attempts: false,
+            parts: Vec::new(),
+        }
     }
 
     /// Reads what is new of the file, now at `path`.
@@ -212,6 +222,7 @@ impl Known {
         let head = head_of(path, mark.as_ref().map_or(u64::MAX, |mark| mark.bytes));
         let is_settled = tail.is_none() && path.metadata().is_ok_and(|after| self::seen(&after) == seen);
         self.head = head.unwrap_or(self.head);
+        self.tail = tail_of(path, mark.as_ref().map_or(u64::MAX, |mark| mark.bytes)).unwrap_or(self.tail);
         self.seen = is_settled.then_some(seen);
         (self.id, self.mark) = (id, mark);
         self.has_attempts |= part.iter().any(|part| !part.table.rows.is_empty());

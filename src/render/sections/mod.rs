@@ -1,6 +1,7 @@
 //! Sections of a page, one file each: the contents of a report, a comparison or a trend as plain data.
 //!
-//! To add a section to the report, add its data to [`crate::report`], a file here, and a line in [`SECTIONS`].
+//! To add a section to the report, add its data to [`crate::report`], a file and a `mod` line here, and a line in
+//! [`SECTIONS`]; `docs/development.md` names the other places.
 
 mod backoff;
 mod data;

@@ -126,7 +126,8 @@ enum Fact {
     Status,
     /// The status of a success, too.
     Success,
-    /// What the server said.
+    /// What the server said: type and message of the error. A log with the type alone carries it, but for call e, whose
+    /// class is told by the message.
     Body,
     Hint,
     /// When attempts began and ended.
@@ -243,7 +244,7 @@ fn difference((name, write, letters, facts): &Row) -> Result<(), String> {
     let found: Vec<Vec<String>> = read.iter().map(|call| call.iter().map(told).collect()).collect();
     let wanted: Vec<Vec<String>> = calls.iter().map(|call| expected(call, facts)).collect();
     if found != wanted {
-        return Err(format!("{name}: {found:?} in place of {wanted:?}\n{log}"));
+        return Err(format!("{name}: {found:?} was read, and not what its row of FORMATS says, {wanted:?}\n{log}"));
     }
     if facts.contains(&Times) {
         same_waits(&calls, &read).map_err(|wait| format!("{name}: {wait}\n{log}"))?;
@@ -260,7 +261,9 @@ fn difference((name, write, letters, facts): &Row) -> Result<(), String> {
 fn same_waits(calls: &[&Call], read: &[Vec<Read>]) -> Result<(), String> {
     for (call, rows) in calls.iter().zip(read) {
         for (place, pair) in rows.windows(2).enumerate() {
-            let took: f64 = pair[0]["duration_ms"].parse().map_err(|_| format!("no duration in {pair:?}"))?;
+            let took: f64 = pair[0]["duration_ms"]
+                .parse()
+                .map_err(|_| format!("no duration was read, or `unreadable` of the report has it, in {pair:?}"))?;
             let waited = ms(&pair[1]) - ms(&pair[0]) - took as i64;
             let stated = call.wait(place).unwrap_or_default();
             if (waited - stated).abs() > 60 {
@@ -276,7 +279,10 @@ fn every_format_is_played_or_has_a_reason() {
     let played = FORMATS.iter().map(|row| row.0).chain(OTHERS.iter().map(|(name, _)| *name));
     let played: BTreeSet<&str> = played.collect();
     let known: BTreeSet<&str> = retrylens::ingest::described().map(|format| format.name).collect();
-    assert_eq!(played, known);
+    assert_eq!(
+        played, known,
+        "left: those with a row in FORMATS or a reason in OTHERS here; right: those that are read"
+    );
 }
 
 /// The moment of the scenario's ms 0, in ms since the epoch: 2026-03-02T10:00:00Z.

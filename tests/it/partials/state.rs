@@ -171,6 +171,39 @@ fn every_kind_of_rotation_is_recognised() {
     }
 }
 
+impl Logs {
+    /// Begins the log anew with lines that every log begins with, more than it is first known by, and some of its own.
+    fn begin_alike(&mut self) {
+        let banner: String = (0..80).map(|nth| format!("worker starts, setting {nth:04} = {:060}\n", 7)).collect();
+        std::fs::write(self.path("app.jsonl"), banner).unwrap();
+        self.written += 80;
+        self.write(6);
+    }
+}
+
+#[test]
+fn logs_that_begin_alike_are_told_apart() {
+    let mut logs = Logs::new(2);
+    logs.written = 0;
+    logs.begin_alike();
+    logs.check("at first");
+    std::fs::rename(logs.path("app.jsonl"), logs.path("app.jsonl.1")).unwrap();
+    logs.begin_alike();
+    logs.check("renamed");
+    std::fs::copy(logs.path("app.jsonl"), logs.path("app.jsonl.2")).unwrap();
+    logs.begin_alike();
+    logs.check("copied and truncated");
+    // Another log begins as this one did, and goes on by itself.
+    let begun = std::fs::read(logs.path("app.jsonl")).unwrap();
+    logs.write(6);
+    logs.check("grown");
+    std::fs::rename(logs.path("app.jsonl"), logs.path("other.jsonl")).unwrap();
+    std::fs::write(logs.path("app.jsonl"), begun).unwrap();
+    logs.written += 86;
+    logs.write(6);
+    logs.check("forked");
+}
+
 #[test]
 fn a_line_without_its_end_is_judged_and_read_again() {
     let logs = Logs::new(1);
