@@ -181,8 +181,8 @@ pub fn classify(failure: &Failure<'_>) -> Option<Verdict> {
     }
     let found = decide::find(failure, status);
     let own_bucket = match (found.class, status) {
-        // A 503 means a lack of capacity whichever gateway sends it; other gateway errors are transient.
-        (Class::GatewayError, Some(503)) => Bucket::Capacity,
+        // A 503 means a lack of capacity whoever sends it; other errors of a server or a gateway are transient.
+        (Class::GatewayError | Class::ServerError, Some(503)) => Bucket::Capacity,
         // An edge server that blocked the caller will do so again.
         (Class::GatewayError, Some(403)) => Bucket::Terminal,
         (class, _) => class.default_bucket(),

@@ -12,8 +12,6 @@ pub struct Amplified {
     pub from: Time,
     /// End of the time bucket in which the last of them started.
     pub until: Time,
-    /// Length of the window, in µs.
-    pub window_us: i64,
     /// Calls that started in the window.
     pub calls: u64,
     /// All sends of these calls.
@@ -25,10 +23,10 @@ pub struct Amplified {
 }
 
 impl Amplified {
-    /// Returns the length of the window, in seconds.
+    /// Returns the time within which they started, in seconds: at most the length of the window.
     #[must_use]
     pub fn window_s(&self) -> f64 {
-        self.window_us as f64 / 1e6
+        self.until.s_since(self.from)
     }
 
     /// Returns the sends per call.
@@ -74,7 +72,6 @@ pub fn most_amplified(flows: &Flows, span_us: i64, least_calls: u64) -> Option<A
             worst = Some(Amplified {
                 from,
                 until: at.plus_us(width),
-                window_us: span,
                 calls: sum.calls,
                 sends: sum.sends_of_calls,
                 layered: sum.layered,

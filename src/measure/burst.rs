@@ -35,6 +35,8 @@ pub(super) struct Burst {
     pub(super) starts: u32,
     /// Calls whose first attempt was refused by a rate limit or for lack of capacity.
     pub(super) met: u32,
+    /// Calls whose first attempt succeeded.
+    pub(super) passed: u32,
     /// Row of the earliest refused first attempt.
     pub(super) example: Option<u32>,
     /// [`Burst::LIMITED`], and one bit for a hash of the run of each call.
@@ -48,6 +50,7 @@ impl Burst {
     pub(super) fn add(&mut self, other: &Burst) {
         self.starts += other.starts;
         self.met += other.met;
+        self.passed += other.passed;
         self.marks |= other.marks;
     }
 
@@ -84,15 +87,16 @@ impl Starts {
         let burst = Burst {
             starts: 1,
             met: u32::from(met),
+            passed: u32::from(!first.failed()),
             example: met.then_some(call.rows()[0]),
             marks: run | if limited { Burst::LIMITED } else { 0 },
         };
         self.moments.add(table, stretch(first.sent), burst);
     }
 
-    /// Adds the start of a call whose first attempt was not refused.
+    /// Adds the start of a call whose first attempt succeeded.
     pub(super) fn add_plain(&mut self, table: &AttemptTable, sent: Time, RunMark(marks): RunMark) {
-        let burst = Burst { starts: 1, met: 0, example: None, marks };
+        let burst = Burst { starts: 1, met: 0, passed: 1, example: None, marks };
         self.moments.add(table, stretch(sent), burst);
     }
 

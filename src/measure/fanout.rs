@@ -52,6 +52,8 @@ pub struct Fanout {
     pub starts: u64,
     /// Of `starts`, calls whose first attempt was refused by a rate limit or for lack of capacity.
     pub met: u64,
+    /// Of `starts`, calls whose first attempt succeeded. The others failed in another way.
+    pub passed: u64,
     /// Whether at least one was refused by a rate limit, which is the caller's own.
     pub rate_limited: bool,
     /// Whether the calls belong to many runs.
@@ -116,6 +118,7 @@ impl Fanouts {
             at: begin_of(worst.key),
             starts: u64::from(worst.sum.starts),
             met: u64::from(worst.sum.met),
+            passed: u64::from(worst.sum.passed),
             rate_limited: worst.sum.limited(),
             many_runs: worst.sum.runs() * 2.0 >= f64::from(worst.sum.starts.min(32)),
             normal_per_s: worst.normal_per_s,

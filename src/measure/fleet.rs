@@ -111,7 +111,8 @@ impl FleetStats {
         self.scopes.values_mut().for_each(|scope| scope.each_row(visit));
         self.caps.values_mut().for_each(|cap| cap.each_row(visit));
         self.backoffs.each_row(visit);
-        self.recoveries.values_mut().for_each(|recovery| RowRef::each_row(&mut recovery.first, visit));
+        let firsts = self.recoveries.values_mut().flat_map(|one| [&mut one.first, &mut one.next.first]);
+        firsts.for_each(|first| RowRef::each_row(first, visit));
         self.failure_clusters.each_row(visit);
         self.layers.values_mut().for_each(|tally| RowRef::each_row(&mut tally.first, visit));
         self.answers.values_mut().for_each(|answers| answers.each_row(visit));

@@ -80,7 +80,7 @@ pub use pace::{Kind, Pace, Paces, Quarter};
 pub use peaks::{MINUTE_US, Peak, PeakPoint, Peaks};
 pub use pressure::{Pressed, most_pressed};
 pub use ramp::{Ramp, RampTerms};
-pub use recovery::{MOST_RETRIES, Recoveries, Recovery};
+pub use recovery::{MOST_RETRIES, NextSends, Recoveries, Recovery};
 pub use refusals::{Refusal, Refusals};
 pub use row_ref::RowRef;
 pub use run::RunTally;

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 /// Number of retries of one call that are distinguished; further ones are only counted.
 pub const MOST_RETRIES: usize = 16;
 
-/// Calls of one service whose first attempt failed with one class.
+/// Calls of one service whose first attempt failed with one class, and the retries after any failure of that class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recovery {
     /// Number of calls.
@@ -30,6 +30,21 @@ pub struct Recovery {
     pub steps: [(u64, u64); MOST_RETRIES],
     /// First attempt of the earliest call that sent again.
     pub first: Option<RowRef>,
+    /// Retries right after a failure of the class, whatever the first failure of their call was.
+    pub next: NextSends,
+}
+
+/// Retries right after a failure of one class, in calls whose first attempt failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NextSends {
+    /// Number of retries.
+    pub sent: u64,
+    /// Of `sent`, those that failed.
+    pub failed: u64,
+    /// Of `sent`, those of calls grouped by inference.
+    pub inferred: u64,
+    /// The earliest failure that was retried.
+    pub first: Option<RowRef>,
 }
 
 /// Counts by service and failure class.
@@ -39,6 +54,7 @@ pub type Recoveries = HashMap<(Service, Class), Recovery, RandomState>;
 pub(super) fn absorb(recoveries: &mut Recoveries, call: &Call<'_>) {
     let Some(class) = call.first().class else { return };
     let service = Service::of(&call.origin(0).scope());
+    absorb_next(recoveries, call, service);
     let recovery = recoveries.entry((service, class)).or_default();
     recovery.calls += 1;
     recovery.inferred += u64::from(call.grouping == Grouping::Inferred);
@@ -68,6 +84,21 @@ pub(super) fn absorb(recoveries: &mut Recoveries, call: &Call<'_>) {
     }
 }
 
+/// Adds each retry to the class of the failure before it.
+fn absorb_next(recoveries: &mut Recoveries, call: &Call<'_>, service: Service) {
+    for position in 1..call.len() {
+        let Some(class) = call.at(position - 1).class else { break };
+        if Service::of(&call.origin(position).scope()) != service {
+            break;
+        }
+        let next = &mut recoveries.entry((service, class)).or_default().next;
+        next.sent += 1;
+        next.failed += u64::from(call.at(position).failed());
+        next.inferred += u64::from(call.grouping == Grouping::Inferred);
+        next.first = earlier(next.first, Some(RowRef::of(call.table(), call.rows()[position - 1])));
+    }
+}
+
 pub(super) fn merge(recoveries: &mut Recoveries, other: Recoveries) {
     for (key, theirs) in other {
         let mine = recoveries.entry(key).or_default();
@@ -78,6 +109,9 @@ pub(super) fn merge(recoveries: &mut Recoveries, other: Recoveries) {
             (&mut mine.recovered, theirs.recovered),
             (&mut mine.retries, theirs.retries),
             (&mut mine.spent_us, theirs.spent_us),
+            (&mut mine.next.sent, theirs.next.sent),
+            (&mut mine.next.failed, theirs.next.failed),
+            (&mut mine.next.inferred, theirs.next.inferred),
         ] {
             *mine += theirs;
         }
@@ -85,6 +119,7 @@ pub(super) fn merge(recoveries: &mut Recoveries, other: Recoveries) {
             *mine = (mine.0 + theirs.0, mine.1 + theirs.1);
         }
         mine.first = earlier(mine.first, theirs.first);
+        mine.next.first = earlier(mine.next.first, theirs.next.first);
     }
 }
 

@@ -90,11 +90,13 @@ impl Attempt {
         matches!(self.class, Some(Class::RateLimited | Class::UnexplainedRateLimit))
     }
 
-    /// Returns whether the service lacked capacity: an overload, or a 503 from an intermediary. This affects all
-    /// callers, unlike a rate limit.
+    /// Returns whether the service lacked capacity: an overload, or a 503 whatever its error type, unless that is a
+    /// rate limit or names a fault of the request. This affects all callers, unlike a rate limit.
     #[must_use]
     pub fn lacked_capacity(&self) -> bool {
-        self.class == Some(Class::Overloaded) || (self.class == Some(Class::GatewayError) && self.status == 503)
+        let unavailable =
+            |class: Class| self.status == 503 && !self.rate_limited() && class.default_bucket() != Bucket::Terminal;
+        self.class.is_some_and(|class| class == Class::Overloaded || unavailable(class))
     }
 
     /// Returns whether the server refused the attempt temporarily, by a rate limit or for lack of capacity.

@@ -202,4 +202,19 @@ mod tests {
         assert_eq!(course.points.iter().map(|point| point.refused).sum::<u64>(), 3);
         assert_eq!(course.points.iter().map(|point| point.refused_per_min).max(), Some(3));
     }
+
+    #[test]
+    fn a_503_is_refused_once_whatever_its_type() {
+        let log = |error: &str| {
+            format!(r#"{{"ts":"2026-03-10T09:00:00Z","call_id":"c","model":"m","status":503,"error_type":"{error}"}}"#)
+        };
+        let refused = |error: &str| {
+            let table = crate::ingest::read_str(&log(error));
+            load(&judge(&table, &Options { complete: true, ..Options::default() }).fleet)[0].refused.count
+        };
+        for error in ["", "api_error", "overloaded_error", "Service Unavailable", "rate_limit_error", "timeout_error"] {
+            assert_eq!(refused(error), 1, "{error}");
+        }
+        assert_eq!(refused("authentication_error"), 0);
+    }
 }

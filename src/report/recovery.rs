@@ -58,6 +58,7 @@ pub(super) fn recovery(fleet: &Fleet<'_>) -> Vec<RecoveryRow> {
     let mut rows: Vec<RecoveryRow> = fleet
         .sorted_recoveries()
         .into_iter()
+        .filter(|(_, _, recovery)| recovery.calls > 0)
         .map(|(service, class, recovery)| {
             let (provider, model) = service.names(fleet.table);
             let calls = fleet.calls_of(service);

@@ -10,7 +10,7 @@ const MET: Setting = Setting {
     name: "met_share",
     default: 0.25,
     unit: "",
-    meaning: "share of them whose first attempt meets a rate limit or an overload",
+    meaning: "share of them whose first attempt meets a rate limit, an overload or a 503",
 };
 const NORMAL: Setting = Setting {
     name: "over_normal",
@@ -68,6 +68,16 @@ macro_rules! limited {
         call!($second, $call, r#""status":429,"error_type":"rate_limit_error","retry_after":2"#)
     };
 }
+macro_rules! unavailable {
+    ($second:literal, $call:literal) => {
+        call!($second, $call, r#""status":503,"error_type":"api_error""#)
+    };
+}
+macro_rules! reset {
+    ($second:literal, $call:literal) => {
+        call!($second, $call, r#""kind":"connection_error""#)
+    };
+}
 
 /// Catalogue entry of the rule.
 // The calls of the examples are more readable in rows.
@@ -106,6 +116,13 @@ pub(super) const RULE: Rule = Rule {
             ok!("12.0", "a"), ok!("12.1", "b"), ok!("12.2", "c"), ok!("12.3", "d"), ok!("12.4", "e"), ok!("12.5", "f"),
             ok!("12.6", "g"), ok!("12.65", "h"), limited!("12.7", "i"), limited!("12.75", "j"), limited!("12.8", "k"),
             limited!("12.9", "l"), ok!("20", "G"), ok!("22", "H"),
+        ),
+        // Of twelve, four meet a 503 of whatever type and four lose the connection: four succeed.
+        concat!(
+            ok!("00.00", "a"), ok!("00.01", "b"), ok!("00.02", "c"), ok!("00.03", "d"),
+            unavailable!("00.04", "e"), unavailable!("00.05", "f"), unavailable!("00.06", "g"),
+            unavailable!("00.07", "h"), reset!("00.08", "i"), reset!("00.09", "j"), reset!("00.10", "k"),
+            reset!("00.11", "l"),
         ),
     ],
     near_misses: &[
@@ -169,22 +186,28 @@ fn check(fleet: &Fleet<'_>, _: &Settings) -> Vec<Hit> {
 }
 
 fn hit(fleet: &Fleet<'_>, scope: Limits, fanout: &Fanout) -> Hit {
-    let passed = fanout.starts - fanout.met;
+    let passed = fanout.passed;
     let stagger = (passed > 0).then(|| (fanout.starts as f64 / passed as f64).ceil());
     let advice = match stagger {
-        Some(s) => format!("{passed} got through, so starts spread over {s:.0} s would have fitted"),
-        None => "none got through".to_owned(),
+        Some(s) => format!("{passed} succeeded at once, so starts spread over {s:.0} s would have fitted"),
+        None => "none succeeded at once".to_owned(),
+    };
+    let otherwise = match fanout.starts - fanout.met - passed {
+        0 => String::new(),
+        failed => format!(", and {failed} failed otherwise"),
     };
     let trains =
         if fanout.trains > 1 { format!(" (the worst of {} such bursts)", fanout.trains) } else { String::new() };
     let mut hit = Hit::new(format!(
-        "{} calls on {} started within a second{trains}, and {} of them met a rate limit or an overload at once; {advice}",
+        "{} calls on {} started within a second{trains}, and {} of them were refused at once, by a rate limit or for lack of \
+         capacity{otherwise}; {advice}",
         fanout.starts,
         fleet.scope_label(&scope),
         fanout.met,
     ))
     .count("starts", fanout.starts)
     .count("met", fanout.met)
+    .count("passed", passed)
     .count("bursts", fanout.trains)
     .number("usual_starts_per_s", fanout.normal_per_s)
     .figure("at", Evidence::At(fanout.at));
@@ -200,8 +223,8 @@ fn hit(fleet: &Fleet<'_>, scope: Limits, fanout: &Fanout) -> Hit {
     hit
 }
 
-/// Whether something else explains the failures: an overload that refuses every call, or that many runs meet together,
+/// Whether something else explains the failures: an overload under which no call succeeds, or that many runs meet together,
 /// needs no burst as its cause, unlike the caller's own rate limit.
 fn explained_otherwise(fanout: &Fanout) -> bool {
-    !fanout.rate_limited && (fanout.met == fanout.starts || fanout.many_runs)
+    !fanout.rate_limited && (fanout.passed == 0 || fanout.many_runs)
 }

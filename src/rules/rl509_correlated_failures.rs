@@ -2,14 +2,14 @@
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::classify::{Bucket, Class};
-use crate::measure::{Fleet, Recovery, Service};
+use crate::measure::{Fleet, NextSends, Service};
 use crate::model::{Confidence, Remedy, Severity, units};
 
 const GUESSED: Setting = Setting {
     name: "max_guessed_share",
     default: 0.1,
     unit: "",
-    meaning: "share of calls brought together by likeness beyond which nothing is said",
+    meaning: "share of retries in calls brought together by likeness beyond which nothing is said",
 };
 
 const TIMES: Setting = Setting {
@@ -27,7 +27,7 @@ const ERRORS: Setting = Setting {
     meaning: "standard errors that are taken off the share of failed retries: what chance may explain",
 };
 const RETRIES: Setting =
-    Setting { name: "min_retries", default: 20.0, unit: "", meaning: "retries after a failure of the class" };
+    Setting { name: "min_retries", default: 20.0, unit: "", meaning: "retries right after a failure of the class" };
 
 macro_rules! sent {
     ($minute:literal, $second:literal, $call:literal, $rest:literal) => {
@@ -75,6 +75,16 @@ macro_rules! stubborn {
         ),*)
     };
 }
+/// Calls whose first attempt fails with an overload, and the next three in another way.
+macro_rules! turned {
+    ($failure:literal: $($call:literal),*) => {
+        concat!($(
+            sent!("59", "00.0", $call, r#""status":529"#), sent!("59", "01.1", $call, $failure),
+            sent!("59", "03.2", $call, $failure), sent!("59", "07.3", $call, $failure),
+            sent!("59", "15.4", $call, $failure)
+        ),*)
+    };
+}
 /// Calls whose first attempt fails, and whose second succeeds.
 macro_rules! healed {
     ($($call:literal),*) => {
@@ -117,6 +127,11 @@ pub(super) const RULE: Rule = Rule {
             tens!("10", "11", "12", "13", "14", "15", "16", "17", "18", "19"),
             stubborn!(r#""status":500,"error_type":"api_error""#: "a", "b", "c", "d", "e", "f", "g"),
         ),
+        // What follows a 500 counts, though no call began with one.
+        concat!(
+            tens!("20", "21", "22", "23", "24", "25", "26", "27", "28", "29"),
+            turned!(r#""status":500,"error_type":"api_error""#: "a", "b", "c", "d", "e", "f", "g"),
+        ),
     ],
     near_misses: &[
         // Every retry succeeds.
@@ -126,6 +141,11 @@ pub(super) const RULE: Rule = Rule {
         ),
         // Too few retries to tell.
         concat!(tens!("00", "01", "02", "03", "04", "05", "06", "07", "08", "09"), stubborn!(r#""status":529"#: "a", "b")),
+        // After the overload with which each call began came one retry; the others followed rate limits.
+        concat!(
+            tens!("00", "01", "02", "03", "04", "05", "06", "07", "08", "09"),
+            turned!(r#""status":429,"error_type":"rate_limit_error""#: "a", "b", "c", "d", "e", "f", "g", "h"),
+        ),
         // A rate limit lasts until it is refilled, so its failures are correlated by nature.
         concat!(
             tens!("00", "01", "02", "03", "04", "05", "06", "07", "08", "09"),
@@ -142,14 +162,15 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
         .filter_map(|(service, class, recovery)| {
             let heals = matches!(class.default_bucket(), Bucket::Capacity | Bucket::Transient);
             let calls = fleet.calls_of(service);
-            let guessed = recovery.inferred as f64 > get(&GUESSED) * recovery.calls as f64;
-            if !heals || guessed || (calls as f64) < least_calls || (recovery.retries as f64) < least_retries {
+            let next = &recovery.next;
+            let guessed = next.inferred as f64 > get(&GUESSED) * next.sent as f64;
+            if !heals || guessed || (calls as f64) < least_calls || (next.sent as f64) < least_retries {
                 return None;
             }
             let first = Rate { failed: fleet.failed_first(service), of: calls };
-            let again = Rate { failed: recovery.retries - recovery.recovered, of: recovery.retries };
+            let again = Rate { failed: next.failed, of: next.sent };
             (again.at_least(get(&ERRORS)) >= times * first.share())
-                .then(|| hit(fleet, service, class, recovery, first, again))
+                .then(|| hit(fleet, service, class, next, first, again))
         })
         .collect()
 }
@@ -173,7 +194,7 @@ impl Rate {
     }
 }
 
-fn hit(fleet: &Fleet<'_>, service: Service, class: Class, recovery: &Recovery, first: Rate, again: Rate) -> Hit {
+fn hit(fleet: &Fleet<'_>, service: Service, class: Class, next: &NextSends, first: Rate, again: Rate) -> Hit {
     let mut hit = Hit::new(format!(
         "after {} on {}, {} of the retries failed ({} of {}), and {} of all first attempts ({} of {})",
         shared::class_words(Some(class)),
@@ -190,7 +211,7 @@ fn hit(fleet: &Fleet<'_>, service: Service, class: Class, recovery: &Recovery, f
     .count("retries", again.of)
     .number("first_attempt_failure_share", first.share())
     .count("first_attempts", first.of);
-    hit.rows.extend(recovery.first.map(|spot| spot.row));
+    hit.rows.extend(next.first.map(|spot| spot.row));
     hit.scope = Some(service.scope());
     hit.confidence = Confidence::Medium;
     hit

@@ -40,6 +40,9 @@ pub(super) const RULE: Rule = Rule {
         // Another provider has other types.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"provider":"openai","status":429,"error_type":"requests","error_code":"rate_limit_exceeded"}
 {"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":2,"provider":"openai","status":200}"#,
+        // So does one that a client of the Messages API called, in a stream that began with 200.
+        r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"provider":"openai","client":{"name":"Anthropic/Python","version":"0.50.0"},"status":200,"stream":true,"mid_stream":true,"error_type":"server_error"}
+{"ts":"2026-05-20T10:00:03Z","run_id":"r","call_id":"c","attempt":2,"provider":"openai","client":{"name":"Anthropic/Python","version":"0.50.0"},"status":200}"#,
         // The logger wrote the exception's name instead of the type.
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"provider":"anthropic","status":529,"error_type":"APIStatusError"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"provider":"anthropic","status":200}"#,

@@ -33,8 +33,8 @@ pub(super) fn says_nothing(call: &Call<'_>, position: usize) -> bool {
 /// Whether the attempt at `position` was sent to a server that speaks the Messages protocol, judging by the name of its
 /// provider or else of its client.
 pub(super) fn speaks_messages(call: &Call<'_>, position: usize) -> bool {
-    // These platforms host the same models but have their own errors.
-    const PLATFORMS: [&str; 5] = ["bedrock", "aws", "vertex", "gcp", "google"];
+    // These providers have their own errors, whichever client calls them; some host the same models.
+    const PLATFORMS: [&str; 8] = ["bedrock", "aws", "vertex", "gcp", "google", "gemini", "openai", "azure"];
     let (origin, names) = (call.origin(position), &call.table().names);
     let provider = names.text(origin.provider).to_ascii_lowercase();
     if provider.contains("anthropic") {

@@ -67,12 +67,70 @@ fn a_window_is_told_with_what_was_counted_in_it() {
     let log = hasty(30, 4);
     let amplified = hit("RL403", &log).message;
     assert!(
-        amplified.starts_with("30 calls on m that started within 5 min 0 s became 120 attempts, 4.0 a call"),
+        amplified.starts_with("30 calls on m that started within 131 ms became 120 attempts, 4.0 a call"),
         "{amplified}"
     );
     let budget = hit("RL405", &log).message;
-    let counted = "30 calls on m that started within 10 min 0 s made 90 retries, where a budget of 20% of first attempts allows 6";
+    let counted =
+        "30 calls on m that started within 131 ms made 90 retries, where a budget of 20% of first attempts allows 6";
     assert!(budget.starts_with(counted), "{budget}");
+}
+
+#[test]
+fn calls_beyond_those_that_are_counted_are_not_said_to_be_of_their_window() {
+    // Retried calls within a tenth of a second, and as many within the window that succeed at once. Starts are counted in
+    // stretches of 66 ms.
+    let later = |call: u32| {
+        format!(
+            r#"{{"ts":"2026-03-10T09:01:{call:02}Z","model":"m","call_id":"d{call}","duration_ms":20,"status":200}}"#
+        )
+    };
+    let log = format!("{}\n{}", hasty(30, 4), (0..30).map(later).collect::<Vec<_>>().join("\n"));
+    let message = hit("RL403", &log).message;
+    assert!(message.starts_with("30 calls on m that started within 131 ms became 120 attempts"), "{message}");
+}
+
+#[test]
+fn only_calls_that_succeed_at_once_got_through_a_burst() {
+    let call = |call: u32, failure: &str| {
+        format!(r#"{{"ts":"2026-03-10T09:00:00.{call:03}Z","model":"m","call_id":"c{call}",{failure}}}"#)
+    };
+    let kinds = [
+        (7, r#""status":503,"error_type":"api_error""#),
+        (5, r#""status":529,"error_type":"overloaded_error""#),
+        (6, r#""kind":"connection_error""#),
+        (4, r#""status":200"#),
+    ];
+    let all = kinds.iter().flat_map(|(count, kind)| std::iter::repeat_n(*kind, *count));
+    let log: Vec<String> = all.zip(0..).map(|(kind, nth)| call(nth, kind)).collect();
+    let message = hit("RL506", &log.join("\n")).message;
+    assert_eq!(
+        message,
+        "22 calls on m started within a second, and 12 of them were refused at once, by a rate limit or for lack of \
+         capacity, and 6 failed otherwise; 4 succeeded at once, so starts spread over 6 s would have fitted"
+    );
+}
+
+#[test]
+fn a_retry_counts_for_the_failure_before_it() {
+    const RESET: &str = r#""kind":"connection_error""#;
+    const SERVER: &str = r#""status":500,"error_type":"api_error""#;
+    let line = |minute: u32, call: &str, second: u32, what: &str| {
+        format!(
+            r#"{{"ts":"2026-03-10T09:{minute:02}:{second:02}Z","model":"m","call_id":"{call}","duration_ms":20,{what}}}"#
+        )
+    };
+    let fine = (0..1_000).map(|nth| line(nth % 25, &format!("f{nth}"), nth % 60, r#""status":200"#));
+    // Of the 48 retries after a lost connection half fail; all of the 24 after a server error succeed.
+    let half = |nth: u32| {
+        let call = format!("c{nth}");
+        let [second, third] = if nth % 2 == 0 { [SERVER, r#""status":200"#] } else { [r#""status":200"#, ""] };
+        let sends = [RESET, second, third].into_iter().zip([1, 3, 7]).filter(|(what, _)| !what.is_empty());
+        sends.map(|(what, second)| line(30, &call, second, what)).collect::<Vec<_>>()
+    };
+    let log: Vec<String> = fine.chain((0..48).flat_map(half)).collect();
+    let message = hit("RL509", &log.join("\n")).message;
+    assert!(message.starts_with("after a lost connection on m, 50% of the retries failed (24 of 48)"), "{message}");
 }
 
 /// Attempts of one call at these seconds, each with these fields, with durations if `timed`.

@@ -42,7 +42,7 @@ pub struct Counterfactual {
     pub model: Option<String>,
     /// When the first attempt of its calls was sent.
     pub from: Time,
-    /// Number of calls with an attempt during the incident.
+    /// Number of calls under way during the incident; not all of them failed.
     pub calls: u64,
     /// How the capacity of the endpoint is modelled: `a rate that changes` or `so many at once`.
     pub capacity: &'static str,
@@ -132,6 +132,13 @@ pub struct Question {
     pub complete: bool,
     /// Whether it is part of an analysis: with fewer seeds, and only for incidents small enough not to take seconds.
     pub in_passing: bool,
+}
+
+impl Counterfactual {
+    /// Returns how many calls were under way, in words. Not all of them failed.
+    pub(crate) fn calls_under_way(&self) -> String {
+        format!("{} {} under way", counted(self.calls, "call"), if self.calls == 1 { "was" } else { "were" })
+    }
 }
 
 /// Replays `incident`; `None` if none of its calls can be followed, if waiting cannot help, or if it is too large to be
@@ -302,8 +309,7 @@ fn means(setup: &Setup, strategy: &Strategy, seeds: u64) -> (Figures, Outcome) {
 }
 
 fn summary(told: &Counterfactual) -> Vec<String> {
-    let calls = counted(told.calls, "call");
-    let mut lines = vec![format!("What happened: {calls} met {}; {}.", told.class, told.observed.in_words())];
+    let mut lines = vec![format!("What happened: {}: {}.", told.calls_under_way(), told.observed.in_words())];
     if !told.holds {
         lines.push(format!(
             "The model, with the waits of the log, gives {}: that differs by more than {}, so nothing is claimed of other \

@@ -126,8 +126,8 @@ pub(super) fn of_counterfactual(told: &Counterfactual) -> Policies<'_> {
     // The most complete policies come last, so the first ones are left out.
     let skipped = (told.policies.len() + 1).saturating_sub(MOST);
     let panels = std::iter::once(as_seen).chain(others.skip(skipped)).collect();
-    let subtitle =
-        format!("{} met {}; mean figures of {}", counted(told.calls, "call"), told.class, counted(told.seeds, "seed"));
+    let calls = told.calls_under_way();
+    let subtitle = format!("{calls} during {}; mean figures of {}", told.class, counted(told.seeds, "seed"));
     Policies { subtitle, panels, in_seconds: true }
 }
 

@@ -105,9 +105,28 @@ fn unreadable(report: &Report) -> Option<Fact> {
 }
 
 fn not_judged(report: &Report) -> Option<Fact> {
-    let rules: u64 = report.coverage.iter().map(|gap| gap.rules.len() as u64).sum();
+    // A rule that lacks several fields is in several rows of the coverage.
+    let judged = report.totals.rules_with_evidence;
+    let rules = judged.of.saturating_sub(judged.count);
     let fields: Vec<&str> = report.coverage.iter().map(|gap| gap.field).collect();
     let text = Rich::new(Tone::Link(Target::Section("method")), counted(rules, "rule"));
     let text = text.then(format!(" for lack of {}", fields.join(", ")));
     (rules > 0).then(|| Fact { full: true, ..Fact::new("Not judged", text) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::text::sample::night;
+
+    #[test]
+    fn a_rule_that_lacks_two_fields_is_one_rule() {
+        let mut report = night();
+        let mut again = report.coverage[0].clone();
+        again.field = "duration_ms";
+        report.coverage.push(again);
+        let Share { count, of } = report.totals.rules_with_evidence;
+        let text = not_judged(&report).unwrap().value.to_text();
+        assert!(text.starts_with(&format!("{} rules for lack of", of - count)), "{text}");
+    }
 }

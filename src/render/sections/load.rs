@@ -18,7 +18,7 @@ const COLUMNS: [Column; 9] = [
     Column::number("Peak").rank(1),
     Column::number("In 60 s").rank(1),
     Column::number("Limit").rank(1),
-    Column::number("Refused").rank(3),
+    Column::number("Refused").rank(1),
 ];
 
 pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {

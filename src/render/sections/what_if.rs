@@ -112,10 +112,14 @@ fn basis(told: &Counterfactual) -> String {
                  many as it ever served"
             .to_owned(),
     };
+    let ranges = match told.readings {
+        0 => String::new(),
+        1 => " One reading of this capacity holds.".to_owned(),
+        readings => format!(" Ranges are those of all {} of this capacity that hold.", counted(readings, "reading")),
+    };
     format!(
-        "The endpoint {capacity}.{hint} Ranges are those of all {} of this capacity that hold. Means of {}. The model holds where its counts differ from the log's by no more than \
+        "The endpoint {capacity}.{hint}{ranges} Means of {}. The model holds where its counts differ from the log's by no more than \
          {} or {least}, and its time by no more than {}.",
-        counted(told.readings, "reading"),
         counted(told.seeds, "seed"),
         percent(share),
         percent(time),
