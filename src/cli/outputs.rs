@@ -62,6 +62,11 @@ impl Outputs {
                     .to_owned(),
             ));
         }
+        for (option, path) in [("--partial", &args.partial), ("--rejects", &args.rejects)] {
+            if path.as_deref() == Some(Path::new("-")) {
+                return Err(CliError::Usage(format!("{option} -: it is written to a file only: give the name of one")));
+            }
+        }
         let printed = args.format.or(args.partial.is_none().then_some(Form::Text));
         let mut outputs = Outputs { printed, reports: Vec::new(), tables: Vec::new() };
         args.output.iter().try_for_each(|text| outputs.add(text))?;

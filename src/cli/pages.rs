@@ -4,7 +4,9 @@ use super::args::{PageForm, PageForms};
 use super::error::CliError;
 use super::output;
 use crate::compare::PastReport;
+use crate::ingest::IS_PARTIAL;
 use crate::model::Zone;
+use crate::partial::is_partial;
 use crate::render::text::TextOptions;
 use clap::ValueEnum;
 use std::io::{self, Write};
@@ -97,6 +99,7 @@ fn parse_output(text: &str) -> Result<(PageForm, PathBuf), CliError> {
 pub(super) fn read_report(path: &Path) -> Result<PastReport, CliError> {
     let text = std::fs::read_to_string(path).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => CliError::NoAttempts(format!("{}: no such file", path.display())),
+        _ if is_partial(path) => CliError::Usage(format!("{}: {IS_PARTIAL}", path.display())),
         _ => CliError::Usage(format!("{}: cannot read it: {source}", path.display())),
     })?;
     PastReport::parse(&text).map_err(|reason| CliError::Usage(format!("{}: {reason}", path.display())))

@@ -165,8 +165,8 @@ impl Accumulator {
     /// Records how input `file` is read.
     pub(super) fn read_by(&mut self, file: u32, plan: &Plan) {
         self.notes.extend(plan.notes.iter().map(|note| (file, note.clone())));
-        if let Some(why) = &plan.refusal {
-            self.fail(file, io::Error::new(io::ErrorKind::InvalidData, why.clone()));
+        if let Some(error) = plan.refused() {
+            self.fail(file, error);
         }
         let input = &mut self.out.inputs[file as usize];
         input.format = plan.format.name();

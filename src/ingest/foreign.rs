@@ -11,6 +11,8 @@ use super::sink::Sink;
 pub(crate) enum Foreign {
     /// Output of this program, or a report in one of its formats; described for messages.
     Own(&'static str),
+    /// A partial, which holds attempts already read.
+    Partial,
     /// Binary data; described for messages.
     Binary(&'static str),
 }
@@ -18,6 +20,9 @@ pub(crate) enum Foreign {
 impl Foreign {
     /// Classifies the input whose decompressed content begins with `front`; `None` if it may be a log.
     pub(crate) fn of(front: &[u8]) -> Option<Foreign> {
+        if front.starts_with(&PARTIAL) {
+            return Some(Foreign::Partial);
+        }
         binary(front).map(Foreign::Binary).or_else(|| own_output(front).map(Foreign::Own))
     }
 }
@@ -64,6 +69,15 @@ fn is_finding(head: &str) -> bool {
         && ["\"severity\":", "\"confidence\":"].iter().all(|key| head.contains(key))
 }
 
+/// First bytes of a partial, chosen so that no text begins with them and a transfer in text mode damages them.
+pub(crate) const PARTIAL: [u8; 8] = [0x89, b'R', b'L', b'P', b'\r', b'\n', 0x1a, b'\n'];
+/// What is said where a partial is given for a log.
+pub(crate) const IS_PARTIAL: &str =
+    "it is a partial of retrylens, not a log: `retrylens merge` and `retrylens analyze` read it";
+
+/// Magic of a tar archive (POSIX.1-1988 ustar and GNU tar) and its offset, in bytes.
+const TAR: (usize, &[u8]) = (257, b"ustar");
+
 /// Leading bytes of file types that are not text, with a description.
 const MAGICS: [(&[u8], &str); 9] = [
     (b"\x7fELF", "an ELF program or library"),
@@ -87,6 +101,9 @@ const FEW_ZEROS: usize = 32;
 fn binary(front: &[u8]) -> Option<&'static str> {
     if let Some((_, what)) = MAGICS.iter().find(|(magic, _)| front.starts_with(magic)) {
         return Some(what);
+    }
+    if front.get(TAR.0..).is_some_and(|rest| rest.starts_with(TAR.1)) && front[..TAR.0].contains(&0) {
+        return Some("a tar archive: unpack it first");
     }
     memchr::memchr(0, front)?;
     let (mut all, mut holed) = (0_usize, 0_usize);
@@ -174,6 +191,16 @@ mod tests {
         ] {
             assert_eq!(Foreign::of(head.as_bytes()), None, "{head}");
         }
+    }
+
+    #[test]
+    fn tar_archives_are_told_by_their_first_header() {
+        let mut header = [&b"logs/a.jsonl"[..], &[0; 245], b"ustar\x0000"].concat();
+        header.resize(512, 0);
+        let told = Some(Foreign::Binary("a tar archive: unpack it first"));
+        assert_eq!(Foreign::of(&[&header[..], b"{\"ts\":1}\n".repeat(900).as_slice()].concat()), told);
+        // The word at that place of a text.
+        assert_eq!(Foreign::of(&[b" ".repeat(257).as_slice(), b"ustar\n"].concat()), None);
     }
 
     #[test]

@@ -57,6 +57,7 @@ pub use filter::{Filter, Names};
 pub(crate) use following::Mark;
 pub use following::{Following, Growth};
 pub use foreign::own_output;
+pub(crate) use foreign::{IS_PARTIAL, PARTIAL};
 pub use formats::{Described, FormatName, described, envelopes};
 pub use in_order::read;
 pub(crate) use in_order::read_part;

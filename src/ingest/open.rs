@@ -4,7 +4,7 @@
 use super::conventions::Conventions;
 use super::dialect::Dialect;
 use super::envelope::{ENVELOPES, Envelope, Inner, LAST};
-use super::foreign::{Foreign, NoLog};
+use super::foreign::{Foreign, IS_PARTIAL, NoLog};
 use super::format::{Decoder, Format, Framing, Match, Order, Share};
 use super::formats::{self, FORMATS};
 use super::head::{Head, whole_lines};
@@ -18,6 +18,7 @@ use super::sink::{Sink, To};
 use super::unwrap::{Unwrapped, Unwrapper, Wrapping, text_of};
 use crate::model::Zone;
 use std::hash::BuildHasher;
+use std::io;
 
 /// Settings that apply to all inputs of an analysis.
 #[derive(Clone, Copy)]
@@ -83,6 +84,9 @@ impl Plan {
                 let note = format!("it is {what}, not a log: its lines are left out");
                 Plan { format: &NoLog { is_text: true }, notes: vec![note], ..plan }
             }
+            Foreign::Partial => {
+                Plan { format: &NoLog { is_text: false }, refusal: Some(IS_PARTIAL.to_owned()), ..plan }
+            }
             Foreign::Binary(what) => {
                 Plan { format: &NoLog { is_text: false }, refusal: Some(format!("it is no log: {what}")), ..plan }
             }
@@ -112,6 +116,11 @@ impl Plan {
         notes.extend(look.notes);
         notes.extend(format.notes(&front.head(&text_of(&unwrapped.bytes))));
         Plan { wrapping, format, conventions: look.conventions, why, notes, head, refusal: None }
+    }
+
+    /// Returns the reason why the input is not read, as an error.
+    pub(crate) fn refused(&self) -> Option<io::Error> {
+        self.refusal.as_ref().map(|why| io::Error::new(io::ErrorKind::InvalidData, why.clone()))
     }
 
     /// Describes how the input is read.

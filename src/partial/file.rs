@@ -9,19 +9,17 @@
 use super::columns::Columns;
 use super::error::PartialError;
 use super::settings::Settings;
-use crate::ingest::{Facts, Part};
+use crate::ingest::{Facts, PARTIAL, Part};
 use crate::untrusted::mask_keys;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// First bytes of a partial, chosen so that no text begins with them and a transfer in text mode damages them.
-pub(super) const MAGIC: [u8; 8] = [0x89, b'R', b'L', b'P', b'\r', b'\n', 0x1a, b'\n'];
 /// Version of the file format.
 const FORMAT: u32 = 1;
 /// Bytes before the head.
-const FIXED: usize = MAGIC.len() + 4 + 4 + 32;
+const FIXED: usize = PARTIAL.len() + 4 + 4 + 32;
 /// Compression level of zstd: higher ones take much longer and gain little.
 const LEVEL: i32 = 6;
 
@@ -99,7 +97,7 @@ pub(super) fn write(settings: &Settings, parts: &[Sealed], out: &mut dyn Write) 
     };
     let head = postcard::to_stdvec(&head).map_err(io::Error::other)?;
     let length = u32::try_from(head.len()).map_err(io::Error::other)?;
-    out.write_all(&MAGIC)?;
+    out.write_all(&PARTIAL)?;
     out.write_all(&FORMAT.to_le_bytes())?;
     out.write_all(&length.to_le_bytes())?;
     out.write_all(&Sha256::digest(&head))?;
@@ -110,7 +108,7 @@ pub(super) fn write(settings: &Settings, parts: &[Sealed], out: &mut dyn Write) 
 /// Reads a partial and verifies every checksum.
 pub(super) fn read(bytes: &[u8]) -> Result<(Settings, Vec<Sealed>), PartialError> {
     let cut = |wanted: u64| PartialError::Truncated { there: bytes.len() as u64, wanted };
-    let rest = bytes.strip_prefix(&MAGIC).ok_or(PartialError::Foreign)?;
+    let rest = bytes.strip_prefix(&PARTIAL).ok_or(PartialError::Foreign)?;
     let (format, rest) = rest.split_first_chunk().ok_or(cut(FIXED as u64))?;
     if u32::from_le_bytes(*format) != FORMAT {
         return Err(PartialError::Version { made_by: "of another time".to_owned() });

@@ -17,7 +17,7 @@ pub use error::PartialError;
 pub use settings::Settings;
 pub use state::{State, StateError};
 
-use crate::ingest::{InputFacts, Part};
+use crate::ingest::{InputFacts, PARTIAL, Part};
 use file::Sealed;
 use rayon::prelude::*;
 use std::fs::File;
@@ -109,8 +109,8 @@ impl Partial {
 /// Whether a file begins with the magic bytes of a partial.
 #[must_use]
 pub fn is_partial(path: &Path) -> bool {
-    let mut magic = [0; file::MAGIC.len()];
-    path.is_file() && File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok() && magic == file::MAGIC
+    let mut magic = [0; PARTIAL.len()];
+    path.is_file() && File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok() && magic == PARTIAL
 }
 
 /// Checks that no bytes of an input are in two partials, since they would count twice.

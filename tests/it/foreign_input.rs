@@ -96,6 +96,24 @@ fn binary_files_are_refused_and_everything_else_is_read() {
 }
 
 #[test]
+fn tar_archives_are_refused_plain_and_packed() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut tar = [&b"log.jsonl"[..], &[0; 248], b"ustar  \0"].concat();
+    tar.resize(512, 0);
+    tar.extend(log(true).repeat(30).bytes());
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    std::io::Write::write_all(&mut packer, &tar).unwrap();
+    for (name, bytes) in [("logs.tar", tar), ("logs.tar.gz", packer.finish().unwrap())] {
+        std::fs::write(folder.path().join(name), bytes).unwrap();
+        for arguments in [&["analyze", "--no-config", name][..], &["trace", "req_1", name], &["convert", name]] {
+            let ran = run_in(folder.path(), arguments);
+            assert_eq!((ran.code, ran.stdout.as_str()), (74, ""), "{ran:#?}");
+            assert!(ran.stderr.contains("it is no log: a tar archive"), "{ran:#?}");
+        }
+    }
+}
+
+#[test]
 fn the_same_log_twice_is_said_where_no_id_shows_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);

@@ -9,8 +9,10 @@ use std::time::{Duration, Instant};
 /// How the command ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
-    /// It exited by itself; the exit code or signal in words.
-    Itself(String),
+    /// It exited by itself, with this code.
+    Exited(i32),
+    /// A signal from elsewhere ended it; described for messages.
+    Killed(String),
     /// It was killed at the timeout.
     TimedOut,
     /// It was killed because the user interrupted the check.
@@ -77,7 +79,7 @@ pub(super) fn run(
     let deadline = Instant::now() + timeout;
     loop {
         if let Some(status) = child.try_wait().map_err(failed)? {
-            return Ok(Ended::Itself(in_words(status)));
+            return Ok(Ended::of(status));
         }
         match interrupts.recv_timeout(PAUSE) {
             Ok(()) => return Ok(stop(&mut child, Ended::Interrupted)),
@@ -97,9 +99,30 @@ fn stop(child: &mut Child, ended: Ended) -> Ended {
     ended
 }
 
-fn in_words(status: std::process::ExitStatus) -> String {
-    match status.code() {
-        Some(code) => format!("exit code {code}"),
-        None => status.to_string(),
+/// Shells, and programs that handle a signal, exit with this plus the number of the signal.
+const SIGNALLED: i32 = 128;
+/// Highest number of a signal with a name of its own (POSIX; real-time signals follow).
+const LAST_SIGNAL: i32 = 31;
+
+impl Ended {
+    fn of(status: std::process::ExitStatus) -> Ended {
+        match status.code() {
+            Some(code) if (SIGNALLED + 1..=SIGNALLED + LAST_SIGNAL).contains(&code) => {
+                Ended::Killed(format!("exit code {code}, which stands for signal {}", code - SIGNALLED))
+            }
+            Some(code) => Ended::Exited(code),
+            None => Ended::Killed(status.to_string()),
+        }
+    }
+
+    /// Describes an end that is worth a word beside what the client did; `None` for exit code 0.
+    pub(super) fn remark(&self) -> Option<String> {
+        match self {
+            Ended::Exited(0) => None,
+            Ended::Exited(code) => Some(format!("exit code {code}")),
+            Ended::Killed(how) => Some(format!("killed ({how})")),
+            Ended::TimedOut => Some("stopped when its time was over".to_owned()),
+            Ended::Interrupted => Some("interrupted".to_owned()),
+        }
     }
 }

@@ -7,6 +7,7 @@ mod verdict;
 use super::args::CheckArgs;
 use super::error::{CliError, IO_FAILED};
 use super::{message, output, server};
+use crate::model::units::counted;
 use crate::serve::Server;
 use command::Ended;
 use receipt::{Receipt, Verdict};
@@ -52,28 +53,35 @@ pub(super) fn run(
             return Ok(IO_FAILED);
         }
         let is_interrupted = ended == Ended::Interrupted;
-        receipts.push(verdict::judge(title, file.path(), counts.requests, ended, args)?);
+        receipts.push(verdict::judge(title, file.path(), counts, ended, args)?);
         if is_interrupted {
             print(args, &receipts)?;
             return Ok(INTERRUPTED);
         }
     }
     print(args, &receipts)?;
-    let count = |verdict| receipts.iter().filter(|receipt| receipt.verdict == verdict).count();
-    match (count(Verdict::Wrong), count(Verdict::Inconclusive)) {
-        (0, 0) => Ok(0),
-        (0, silent) => Err(CliError::NoAttempts(nothing_sent(silent, receipts.len()))),
-        _ => Ok(1),
+    let silent: Vec<&Receipt> = receipts.iter().filter(|receipt| receipt.verdict == Verdict::Inconclusive).collect();
+    match (receipts.iter().any(|receipt| receipt.fails), silent.is_empty()) {
+        (true, _) => Ok(1),
+        (false, true) => Ok(0),
+        (false, false) => Err(CliError::NoAttempts(nothing_sent(&silent, receipts.len()))),
     }
 }
 
-/// Error message for runs in which no request reached the server.
-fn nothing_sent(silent: usize, runs: usize) -> String {
-    let which = if runs == 1 { String::new() } else { format!(" in {silent} of {runs} runs") };
-    format!(
-        "no request reached the server{which}, so nothing was checked: does the command read ANTHROPIC_BASE_URL, \
-         OPENAI_BASE_URL, or what --env sets?"
-    )
+/// Error message for runs in which no request reached a model endpoint of the server.
+fn nothing_sent(silent: &[&Receipt], runs: usize) -> String {
+    let which = if runs == 1 { String::new() } else { format!(" in {} of {runs} runs", silent.len()) };
+    match silent.iter().map(|receipt| receipt.others).sum() {
+        0 => format!(
+            "no request reached the server{which}, so nothing was checked: does the command read ANTHROPIC_BASE_URL, \
+             OPENAI_BASE_URL, or what --env sets?"
+        ),
+        others => format!(
+            "no request to a model endpoint reached the server{which}, and {} did, so nothing was checked: does the \
+             command ask a model, at a path of its API?",
+            counted(others, "other")
+        ),
+    }
 }
 
 /// Appends the records of one run to the log named by the user.

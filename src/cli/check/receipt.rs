@@ -1,7 +1,10 @@
 //! Output of a check: three lines for each finding, or a table with a row for each run.
 
 use super::command::Ended;
-use crate::model::{Severity, units::counted};
+use crate::model::{
+    Severity,
+    units::{counted, thousands},
+};
 use crate::report::Problem;
 use crate::untrusted::{safe, terminal};
 use std::io::{self, Write};
@@ -13,10 +16,15 @@ const WAITS: usize = 5;
 /// Result of one run of the command.
 pub(super) struct Receipt {
     pub(super) title: String,
+    /// Requests to a model endpoint.
     pub(super) requests: u64,
+    /// Requests to other paths, which are not judged.
+    pub(super) others: u64,
     pub(super) waits: Waits,
     pub(super) did: String,
     pub(super) verdict: Verdict,
+    /// Whether the exit code is 1.
+    pub(super) fails: bool,
     /// Client and version, from the user agent.
     pub(super) client: String,
     pub(super) problems: Vec<Problem>,
@@ -26,11 +34,15 @@ pub(super) struct Receipt {
 /// Verdict on one run of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// There is no finding at or above `--fail-on`.
+    /// There is no finding above info, and the command did not fail on its own.
     Right,
-    /// There is a finding at or above `--fail-on`, or the command was killed at the timeout.
+    /// There are warnings, below `--fail-on`.
+    Warned,
+    /// There is an error or a finding at or above `--fail-on`, or the command was killed at the timeout.
     Wrong,
-    /// The command sent no request, so nothing was tested.
+    /// There is no error, and the command was killed by a signal, or failed although the server had answered every call.
+    Failed,
+    /// The command sent no request or was interrupted, so it has shown nothing.
     Inconclusive,
 }
 
@@ -38,7 +50,9 @@ impl Verdict {
     fn word(self) -> &'static str {
         match self {
             Verdict::Right => "right",
+            Verdict::Warned => "warning",
             Verdict::Wrong => "WRONG",
+            Verdict::Failed => "FAILED",
             Verdict::Inconclusive => "inconclusive",
         }
     }
@@ -71,12 +85,15 @@ impl Receipt {
 /// Writes the findings of one run as text.
 pub(super) fn findings(receipt: &Receipt, out: &mut dyn Write) -> io::Result<()> {
     let ended = match &receipt.ended {
-        Ended::Itself(how) => format!("the command ended with {how}"),
+        Ended::Exited(code) => format!("the command ended with exit code {code}"),
+        Ended::Killed(how) => format!("the command was killed ({how})"),
         Ended::TimedOut => "the command was stopped when its time was over".to_owned(),
         Ended::Interrupted => "the command was interrupted".to_owned(),
     };
     let (word, requests) = (receipt.verdict.word(), counted(receipt.requests, "request"));
-    writeln!(out, "\n{word}: {requests}, waits {}; {ended}", receipt.waits.shown())?;
+    let others =
+        if receipt.others == 0 { String::new() } else { format!(" and {} to other paths", thousands(receipt.others)) };
+    writeln!(out, "\n{word}: {requests}{others}, waits {}; {ended}", receipt.waits.shown())?;
     receipt.problems.iter().try_for_each(|problem| three_lines(problem, out))
 }
 

@@ -7,8 +7,11 @@ use crate::cli::config;
 use crate::cli::error::CliError;
 use crate::ingest::{self, Source};
 use crate::judge::{Options, judge as judge_table};
+use crate::model::Severity;
 use crate::model::units::{counted, thousands};
-use crate::report::{Report, Totals, build};
+use crate::report::{Problem, Report, Totals, build};
+use crate::rules::find;
+use crate::serve::Counts;
 use serde::Deserialize;
 use std::path::Path;
 
@@ -24,44 +27,77 @@ struct Line {
     request_hash: Option<String>,
 }
 
+/// Code of the rule on transient failures that ended a call at once.
+const NOT_RETRIED: &str = "RL201";
+
 /// Judges the records of one run and builds its receipt.
 pub(super) fn judge(
     title: &str,
     log: &Path,
-    requests: u64,
+    counts: Counts,
     ended: Ended,
     args: &CheckArgs,
 ) -> Result<Receipt, CliError> {
-    let report = if requests == 0 { None } else { Some(report(log, args)?) };
+    let Counts { requests, refused: others, .. } = counts;
+    let report = if requests == 0 { None } else { Some(report(log, &ended, args)?) };
     let lines = lines(log)?;
     let (totals, problems) = report.map_or_else(Default::default, |report| (report.totals, report.problems));
     let worst = problems.iter().map(|problem| problem.severity).max();
-    let fails = worst.zip(args.fail_on.severity()).is_some_and(|(worst, limit)| worst >= limit);
+    let is_over = worst.zip(args.fail_on.severity()).is_some_and(|(worst, limit)| worst >= limit);
+    let verdict = match requests {
+        // A client that sent nothing has shown nothing.
+        0 => Verdict::Inconclusive,
+        _ if is_over => Verdict::Wrong,
+        _ => verdict(worst, totals.calls - totals.calls_ok, &ended),
+    };
     Ok(Receipt {
         title: title.to_owned(),
         requests,
+        others,
         waits: waits(&lines),
-        did: did(&totals, &ended),
-        verdict: match requests {
-            // A client that sent nothing has shown nothing.
-            0 => Verdict::Inconclusive,
-            _ if fails || ended == Ended::TimedOut => Verdict::Wrong,
-            _ => Verdict::Right,
-        },
+        did: did(&totals, others, &ended),
+        verdict,
+        fails: is_over || verdict == Verdict::Failed || (verdict == Verdict::Wrong && ended == Ended::TimedOut),
         client: lines.iter().find_map(|line| line.user_agent.clone()).unwrap_or_default(),
         problems,
         ended,
     })
 }
 
-fn report(log: &Path, args: &CheckArgs) -> Result<Report, CliError> {
+/// Returns the verdict on a command with no finding at or above `--fail-on`, of which `lost` calls failed.
+fn verdict(worst: Option<Severity>, lost: u64, ended: &Ended) -> Verdict {
+    match (worst, ended) {
+        (Some(Severity::Error), _) | (_, Ended::TimedOut) => Verdict::Wrong,
+        (_, Ended::Interrupted) => Verdict::Inconclusive,
+        (_, Ended::Killed(_)) => Verdict::Failed,
+        // A command that rightly gave a call up may fail, too.
+        (_, Ended::Exited(code)) if *code != 0 && lost == 0 => Verdict::Failed,
+        (Some(Severity::Warning), _) => Verdict::Warned,
+        _ => Verdict::Right,
+    }
+}
+
+fn report(log: &Path, ended: &Ended, args: &CheckArgs) -> Result<Report, CliError> {
     let config = config::load(&args.config)?;
     let reading = ingest::Options { dialect: config.dialect(), ..ingest::Options::default() };
     let ingested = ingest::read(&[Source::File(log.to_owned())], &reading, &|_| ())?;
     let rules = config::select(&config, &[], &[])?;
     let options = Options { complete: true, ..config::judging(&config, rules) };
     let judgement = judge_table(&ingested.table, &options);
-    Ok(build(&ingested, &judgement, &options.rules))
+    let mut report = build(&ingested, &judgement, &options.rules);
+    if matches!(ended, Ended::Exited(_)) {
+        raise(&mut report.problems, &options);
+    }
+    Ok(report)
+}
+
+/// Gives failures that were not retried the severity of their rule. In a log without ids the retry may be somewhere
+/// else; here the command has ended by itself, and the server has met every request.
+fn raise(problems: &mut [Problem], options: &Options) {
+    let Some(rule) = find(NOT_RETRIED) else { return };
+    let severity = options.severities.get(rule.code).copied().unwrap_or(rule.severity);
+    problems.iter_mut().filter(|problem| problem.rule == rule.code).for_each(|problem| problem.severity = severity);
+    problems.sort_by_key(|problem| std::cmp::Reverse(problem.severity));
 }
 
 fn lines(log: &Path) -> Result<Vec<Line>, CliError> {
@@ -84,11 +120,24 @@ fn waits(lines: &[Line]) -> Waits {
     Waits(waits)
 }
 
-/// Describes what the client did. Requests with the same body are attempts of one call.
-fn did(totals: &Totals, ended: &Ended) -> String {
+/// Describes what the client did, and how it ended unless that was with exit code 0. `others` counts requests to other
+/// paths than those of models.
+fn did(totals: &Totals, others: u64, ended: &Ended) -> String {
     if *ended == Ended::TimedOut {
         return "was still at it when its time was over".to_owned();
     }
+    let did = match others {
+        1.. if totals.calls == 0 => format!("asked no model, sent {}", counted(others, "other request")),
+        _ => sent(totals),
+    };
+    match ended.remark() {
+        Some(remark) => format!("{did}; {remark}"),
+        None => did,
+    }
+}
+
+/// Describes the calls. Requests with the same body are attempts of one call.
+fn sent(totals: &Totals) -> String {
     let Totals { calls, calls_ok, sends, retries, .. } = *totals;
     let lost = calls - calls_ok;
     match (calls, lost) {
@@ -121,7 +170,27 @@ mod tests {
             (4, 1, 9, "gave up on 3 of 4 calls, in 9 attempts"),
         ] {
             let totals = Totals { calls, calls_ok, sends, retries: sends - calls, ..Totals::default() };
-            assert_eq!(did(&totals, &Ended::Itself(String::new())), said);
+            assert_eq!(did(&totals, 0, &Ended::Exited(0)), said);
+        }
+    }
+
+    #[test]
+    fn how_a_command_ended_counts_where_it_is_not_explained_by_a_lost_call() {
+        use Severity::{Error, Info, Warning};
+        let killed = || Ended::Killed(String::new());
+        for (worst, lost, ended, expected) in [
+            (None, 0, Ended::Exited(0), Verdict::Right),
+            (Some(Info), 1, Ended::Exited(0), Verdict::Right),
+            (None, 1, Ended::Exited(3), Verdict::Right),
+            (None, 0, Ended::Exited(3), Verdict::Failed),
+            (Some(Warning), 0, Ended::Exited(3), Verdict::Failed),
+            (Some(Warning), 1, Ended::Exited(3), Verdict::Warned),
+            (None, 1, killed(), Verdict::Failed),
+            (Some(Error), 0, killed(), Verdict::Wrong),
+            (None, 0, Ended::TimedOut, Verdict::Wrong),
+            (None, 0, Ended::Interrupted, Verdict::Inconclusive),
+        ] {
+            assert_eq!(verdict(worst, lost, &ended), expected, "{worst:?} {lost} {ended:?}");
         }
     }
 }

@@ -99,9 +99,11 @@ pub struct Suggestion {
 /// # Errors
 /// When it cannot be read.
 pub fn explain(source: &Source, options: &Options) -> Result<Explained, IngestError> {
-    let front = front_of(source).map_err(|error| IngestError::Io { name: source.name(), source: error })?;
+    let failed = |error| IngestError::Io { name: source.name(), source: error };
+    let front = front_of(source).map_err(failed)?;
     let settings = options.settings();
     let plan = Plan::of(&front, &settings);
+    plan.refused().map_or(Ok(()), Err).map_err(failed)?;
     let stream = format!("file:{}", masked(&source.name()));
     let whole = Front::new(&front, &plan, &stream, settings);
     let shown = shown(&whole.seen);

@@ -123,7 +123,11 @@ fn open(source: &Source, settings: &InputSettings<'_>) -> io::Result<Opened> {
         Bytes::Plain(length) => ((Some(length), "plain"), reader::front_of_file(&place.0, FRONT)?),
         Bytes::Stream(stream) => ((None, reader::packing(&place.0)?), reader::front_of(stream, FRONT).0),
     };
-    let opened = Opened::of(source, place, size, Plan::of(&front, settings));
+    let plan = Plan::of(&front, settings);
+    if let Some(error) = plan.refused() {
+        return Err(error);
+    }
+    let opened = Opened::of(source, place, size, plan);
     if opened.plan.is_canonical() { Ok(opened) } else { opened.rewritten(settings) }
 }
 

@@ -36,6 +36,36 @@ fn what_is_no_partial_is_named() {
 }
 
 #[test]
+fn a_partial_given_for_a_log_is_named() {
+    let folder = folder();
+    let said = "it is a partial of retrylens, not a log: `retrylens merge` and `retrylens analyze` read it";
+    for (arguments, code) in [
+        (&["trace", "kall-9", "a.rlp"][..], 74),
+        (&["convert", "a.rlp"], 74),
+        (&["config", "init", "--output", "-", "a.rlp"], 74),
+        (&["diff", "a.rlp", "a.jsonl"], 74),
+        (&["simulate", "--from-log", "a.rlp"], 74),
+        (&["plan", "--from-log", "a.rlp"], 74),
+        (&["analyze", "--explain-input", "a.rlp"], 74),
+        (&["trend", "a.rlp"], 2),
+    ] {
+        refused(folder.path(), arguments, code, &["a.rlp", said]);
+    }
+    let partial = std::fs::read(folder.path().join("a.rlp")).unwrap();
+    let ran = crate::common::finish(crate::common::program().args(["analyze", "-"]).write_stdin(partial));
+    assert!(ran.code == 74 && ran.stderr.contains(said), "{ran:#?}");
+}
+
+#[test]
+fn what_is_only_written_to_files_is_not_written_to_one_named_as_standard_output() {
+    let folder = folder();
+    for option in ["--partial", "--rejects"] {
+        refused(folder.path(), &["analyze", "a.jsonl", option, "-"], 2, &[option, "written to a file only"]);
+    }
+    assert!(!folder.path().join("-").exists());
+}
+
+#[test]
 fn every_cut_and_every_changed_byte_is_noticed() {
     let folder = folder();
     let whole = std::fs::read(folder.path().join("a.rlp")).unwrap();

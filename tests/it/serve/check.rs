@@ -82,3 +82,61 @@ fn a_run_without_requests_leaves_a_check_of_many_inconclusive() {
     assert_eq!(ran.code, 3, "{ran:#?}");
     assert!(ran.stderr.contains("in 25 of 26 runs"), "{ran:#?}");
 }
+
+/// Sends one request, without a second try, and runs `then`.
+fn once(then: &str) -> String {
+    format!(
+        "import os,signal,sys,urllib.request as u\ntry: u.urlopen(u.Request(os.environ['OPENAI_BASE_URL']\
+         +'/chat/completions',b'{{\"model\":\"m\"}}')).read()\nexcept OSError: pass\n{then}"
+    )
+}
+
+#[test]
+fn a_client_that_should_have_tried_again_is_wrong() {
+    let give_up = once("sys.exit(0)");
+    for table in [&["--table"][..], &[]] {
+        let ran = check(&[&["stub", "--scenario", "529x4,ok"], table].concat(), &["python3", "-c", &give_up]);
+        assert_eq!(ran.code, 1, "{ran:#?}");
+        assert!(ran.stdout.contains("WRONG") && ran.stdout.contains("RL201"), "{ran:#?}");
+    }
+    let never = check(&["stub", "--scenario", "529", "--fail-on", "never"], &["python3", "-c", &give_up]);
+    assert!(never.code == 0 && never.stdout.contains("WRONG"), "{never:#?}");
+    // A refused key is no reason to try again, whatever the client exits with.
+    let refused = check(&["stub", "--scenario", "401", "--table"], &["python3", "-c", &once("sys.exit(4)")]);
+    assert_eq!(refused.code, 0, "{refused:#?}");
+    assert!(
+        refused.stdout.contains("gave up at once; exit code 4") && refused.stdout.contains("right"),
+        "{refused:#?}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_client_that_dies_is_not_right() {
+    let killed = once("os.kill(os.getpid(),signal.SIGKILL)");
+    // A shell reports the signal of its command in the exit code.
+    let beneath = "python3 -c \"$0\"; exit $?";
+    for (scenario, command) in [
+        ("ok", &["python3", "-c", killed.as_str()][..]),
+        ("529", &["python3", "-c", killed.as_str()]),
+        ("401", &["sh", "-c", beneath, killed.as_str()]),
+    ] {
+        let ran = check(&["stub", "--scenario", scenario, "--table"], command);
+        assert_eq!(ran.code, 1, "{scenario}: {ran:#?}");
+        assert!(ran.stdout.contains("FAILED") && ran.stdout.contains("killed ("), "{scenario}: {ran:#?}");
+    }
+    let crashed = check(&["stub", "--scenario", "ok"], &["python3", "-c", &once("sys.exit(5)")]);
+    assert_eq!(crashed.code, 1, "{crashed:#?}");
+    assert!(crashed.stdout.contains("FAILED: 1 request") && crashed.stdout.contains("exit code 5"), "{crashed:#?}");
+}
+
+#[test]
+fn requests_that_ask_no_model_are_counted_apart() {
+    let list =
+        "import os,urllib.request as u\nfor _ in range(2): u.urlopen(os.environ['OPENAI_BASE_URL']+'/models').read()";
+    let ran = check(&["stub"], &["python3", "-c", list]);
+    assert_eq!(ran.code, 3, "{ran:#?}");
+    let said = "no request to a model endpoint reached the server, and 2 others did, so nothing was checked";
+    assert!(ran.stderr.contains(said), "{ran:#?}");
+    assert!(ran.stdout.contains("inconclusive: 0 requests and 2 to other paths"), "{ran:#?}");
+}
