@@ -4,7 +4,8 @@ use super::exception::{breaks_off, kind_of_transport};
 use super::prose_status::status_in_prose;
 use super::row::{ExactRow, Weight};
 use super::table::{bare_name, lookup, lookup_of};
-use super::{AskedWait, Class, Decider, Failure, Kind, amounts, inside, kind_of_exception, phrases};
+use super::{AskedWait, Class, Decider, Failure, Kind, amounts, inside, kind_of_exception, phrases, stated_moment};
+use chrono::Utc;
 
 /// Maximum length of a message searched for phrases, in bytes; anything longer is a document returned instead of an
 /// error.
@@ -192,8 +193,11 @@ fn found_in_prose(failure: &Failure<'_>, message: &str, exact: Option<Exact>, so
     let row = phrases::find(text, over, [by_row, failure.provider.unwrap_or("")])?;
     let by = if row.quota_id { Decider::QuotaId } else { Decider::Message };
     let class = match (row.class, failure.hint) {
-        // A workspace limit with a wait is resolved by waiting (Anthropic docs, Errors, 429).
-        (Class::SpendLimit, AskedWait::Short | AskedWait::Long) if over.meets(phrases::Over::LIMITS) => {
+        // A workspace limit with a wait is resolved by waiting (Anthropic docs, Errors, 429). The moment at which the
+        // message says that access returns is not such a wait, although it becomes one where the record has a time.
+        (Class::SpendLimit, AskedWait::Short | AskedWait::Long)
+            if over.meets(phrases::Over::LIMITS) && stated_moment(message, 0, Utc).is_none() =>
+        {
             Class::RateLimited
         }
         // A daily bucket may admit the next request after seconds or block for hours; the server's wait tells which.

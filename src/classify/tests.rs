@@ -110,6 +110,10 @@ fn every_class_and_trap() {
         (Failure { message: Some(WORKSPACE), ..typed(400, "invalid_request_error") }, C::SpendLimit, D::Message),
         (Failure { message: Some(WORKSPACE), ..typed(429, "rate_limit_error") }, C::SpendLimit, D::Message),
         (Failure { message: Some(WORKSPACE), hint: AskedWait::Short, ..typed(429, "rate_limit_error") }, C::RateLimited, D::ErrorType),
+        // the moment at which access returns, read as a wait, is no evidence of a throttle
+        (Failure { message: Some(OWN_LIMIT), ..typed(429, "rate_limit_error") }, C::SpendLimit, D::Message),
+        (Failure { message: Some(OWN_LIMIT), hint: AskedWait::Long, ..typed(429, "rate_limit_error") }, C::SpendLimit, D::Message),
+        (Failure { message: Some(OWN_LIMIT), hint: AskedWait::Short, ..typed(429, "rate_limit_error") }, C::SpendLimit, D::Message),
         (only_said("Error: 400 {\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"You have reached your specified API usage limits. You will\"}}\n    at x"), C::SpendLimit, D::Message),
         // not at the start of a message: a quotation
         (Failure { message: Some("prompt: You have NOT reached your API usage limits"), ..typed(400, "invalid_request_error") }, C::InvalidRequest, D::ErrorType),

@@ -114,8 +114,8 @@ pub(crate) struct Unwrapper {
     /// Run of records that name none.
     stream: String,
     zone: Zone,
-    /// Parts received so far of incomplete lines, by envelope and source.
-    open: BTreeMap<(usize, String), (String, Spot)>,
+    /// Parts received so far of incomplete lines, by envelope, source and output.
+    open: BTreeMap<(usize, String, String), (String, Spot)>,
     out: Unwrapped,
 }
 
@@ -149,7 +149,7 @@ impl Unwrapper {
         if let Some(mut documents) = self.documents.take() {
             documents.finish(&mut |record, spot| self.line(record, spot));
         }
-        for ((layer, _), (text, spot)) in std::mem::take(&mut self.open) {
+        for ((layer, ..), (text, spot)) in std::mem::take(&mut self.open) {
             self.peel(layer + 1, &text, Spot { given: NOTHING, ..spot });
         }
     }
@@ -179,8 +179,14 @@ impl Unwrapper {
 
     /// Joins the parts of lines, and unwraps complete lines further.
     fn inner(&mut self, layer: usize, inner: &Inner<'_>, spot: Spot) {
-        let source = inner.source.as_deref().unwrap_or_default();
-        let key = (layer, source.to_owned());
+        if !inner.is_partial && self.open.is_empty() {
+            return self.peel(layer + 1, &inner.text, spot);
+        }
+        // The source may be named by an outer envelope.
+        let given = self.out.given.get(spot.given as usize);
+        let source = given.and_then(|given| given.source.as_deref()).unwrap_or_default();
+        let output = inner.output.as_deref().unwrap_or_default();
+        let key = (layer, source.to_owned(), output.to_owned());
         if let Some((mut text, first)) = self.open.remove(&key) {
             text.push_str(&inner.text);
             if inner.is_partial && text.len() <= LONGEST_JOINED {
@@ -235,4 +241,73 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 fn cleaned(line: &str) -> Cow<'_, str> {
     let line = line.strip_prefix('\u{feff}').unwrap_or(line);
     if memchr::memchr(b'\x1b', line.as_bytes()).is_some() { super::ansi::without(line) } else { Cow::Borrowed(line) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ingest::envelope::ENVELOPES;
+
+    /// Unwraps `text` from the envelopes of these names, from the outside in.
+    fn unwrapped(names: &[&str], text: &str) -> String {
+        let named = |name: &&str| *ENVELOPES.iter().find(|envelope| envelope.name() == *name).unwrap();
+        let wrapping = Wrapping { documents: None, envelopes: names.iter().map(named).collect() };
+        let mut unwrapper = Unwrapper::new(&wrapping, "log", Zone::UTC);
+        unwrapper.take(text.as_bytes(), 1);
+        unwrapper.finish();
+        String::from_utf8(unwrapper.give().bytes).unwrap()
+    }
+
+    #[test]
+    fn parts_are_joined_across_lines_of_another_output() {
+        let docker =
+            |log: &str, rest: &str| format!("{{\"log\":\"{log}\",{rest},\"time\":\"2026-01-05T10:00:00Z\"}}\n");
+        let (out, err) = (r#""stream":"stdout""#, r#""stream":"stderr""#);
+        let (a, b) = (r#""stream":"stdout","attrs":{"tag":"a"}"#, r#""stream":"stdout","attrs":{"tag":"b"}"#);
+        let kubernetes = |log: &str, tag: &str, stream: &str| {
+            format!(
+                "{{\"log\":\"{log}\",\"logtag\":\"{tag}\",\"stream\":\"{stream}\",\"kubernetes\":{{\"pod_name\":\"p\"}}}}\n"
+            )
+        };
+        let cri = "2026-01-05T10:00:00Z";
+        let cases: &[(&[&str], String, &str)] = &[
+            (
+                &["docker json-file"],
+                [docker("on", out), docker("warn\\n", err), docker("e\\n", out)].concat(),
+                "warn\none\n",
+            ),
+            // parts of both
+            (
+                &["docker json-file"],
+                [docker("on", out), docker("tw", err), docker("e\\n", out), docker("o\\n", err)].concat(),
+                "one\ntwo\n",
+            ),
+            (
+                &["docker json-file"],
+                [docker("on", a), docker("tw", b), docker("e\\n", a), docker("o\\n", b)].concat(),
+                "one\ntwo\n",
+            ),
+            (
+                &["CRI"],
+                format!(
+                    "{cri} stdout P o\n{cri} stderr F warn\n{cri} stdout P n\n{cri} stderr F more\n{cri} stdout F e\n"
+                ),
+                "warn\nmore\none\n",
+            ),
+            (
+                &["kubectl", "CRI"],
+                format!("[pod/a/c] {cri} stdout P on\n[pod/b/c] {cri} stdout F two\n[pod/a/c] {cri} stdout F e\n"),
+                "two\none\n",
+            ),
+            (
+                &["Kubernetes (Fluent Bit)"],
+                [kubernetes("on", "P", "stdout"), kubernetes("warn", "F", "stderr"), kubernetes("e", "F", "stdout")]
+                    .concat(),
+                "warn\none\n",
+            ),
+        ];
+        for (names, text, expected) in cases {
+            assert_eq!(unwrapped(names, text), *expected, "{text}");
+        }
+    }
 }

@@ -23,7 +23,7 @@ impl Envelope for Subscription {
             let Some([Some(message), at]) = members(event, ["message", "timestamp"]) else { continue };
             let Some(text) = string(message) else { continue };
             let time = at.and_then(|at| time(at, zone));
-            each(&Inner { text, time, source: stream.clone(), is_partial: false });
+            each(&Inner { time, source: stream.clone(), ..Inner::of(text) });
         }
         true
     }
@@ -53,7 +53,7 @@ impl Envelope for Events {
             return false;
         }
         let time = at.and_then(|at| time(at, zone));
-        each(&Inner { text, time, source: stream.and_then(string), is_partial: false });
+        each(&Inner { time, source: stream.and_then(string), ..Inner::of(text) });
         true
     }
 }
@@ -75,7 +75,7 @@ impl Envelope for Insights {
         let Some([Some(message), at, stream]) = members(line, keys) else { return false };
         let Some(text) = string(message) else { return false };
         let time = at.and_then(|at| time(at, zone));
-        each(&Inner { text, time, source: stream.and_then(string), is_partial: false });
+        each(&Inner { time, source: stream.and_then(string), ..Inner::of(text) });
         true
     }
 }

@@ -18,13 +18,13 @@ impl Envelope for Docker {
     }
 
     fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
-        let Some([Some(log), Some(stream), Some(at), None]) = members(line, ["log", "stream", "time", "kubernetes"])
-        else {
-            return false;
-        };
-        let (Some(text), Some(_)) = (string(log), string(stream)) else { return false };
+        let keys = ["log", "stream", "time", "kubernetes", "attrs"];
+        let Some([Some(log), Some(stream), Some(at), None, attrs]) = members(line, keys) else { return false };
+        let (Some(text), Some(stream)) = (string(log), string(stream)) else { return false };
         let is_partial = !text.ends_with('\n');
-        each(&Inner { text, time: time(at, zone), source: None, is_partial });
+        // The labels or the tag of the container, if it was started to log them.
+        let output = Some(attrs.map_or(stream.clone(), |attrs| Cow::Owned(format!("{stream} {attrs}"))));
+        each(&Inner { text, time: time(at, zone), source: None, output, is_partial });
         true
     }
 
@@ -47,7 +47,8 @@ impl Envelope for Cri {
 
     fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
         let mut words = line.splitn(4, ' ');
-        let (Some(at), Some("stdout" | "stderr"), Some(tag)) = (words.next(), words.next(), words.next()) else {
+        let (Some(at), Some(output @ ("stdout" | "stderr")), Some(tag)) = (words.next(), words.next(), words.next())
+        else {
             return false;
         };
         let Some(time) = timestamp::from_text(at, zone) else { return false };
@@ -56,7 +57,8 @@ impl Envelope for Cri {
             return false;
         }
         let text = Cow::Borrowed(words.next().unwrap_or_default());
-        each(&Inner { text, time: Some(time), source: None, is_partial: tag == "P" });
+        let output = Some(Cow::Borrowed(output));
+        each(&Inner { text, time: Some(time), source: None, output, is_partial: tag == "P" });
         true
     }
 
@@ -91,7 +93,8 @@ impl Envelope for FluentBit {
             (pod, container) => pod.or(container),
         };
         let time = at.or(stamp).or(date).and_then(|at| time(at, zone));
-        each(&Inner { text, time, source, is_partial: tag.and_then(string).as_deref() == Some("P") });
+        let is_partial = tag.and_then(string).as_deref() == Some("P");
+        each(&Inner { text, time, source, output: stream.and_then(string), is_partial });
         true
     }
 

@@ -23,7 +23,7 @@ impl Envelope for Datadog {
         let Some([Some(message), at, host]) = members(about, ["message", "timestamp", "host"]) else { return false };
         let Some(text) = string(message) else { return false };
         let time = at.and_then(|at| time(at, zone));
-        each(&Inner { text, time, source: host.and_then(string), is_partial: false });
+        each(&Inner { time, source: host.and_then(string), ..Inner::of(text) });
         true
     }
 }
@@ -44,7 +44,7 @@ impl Envelope for Journald {
         let keys = ["MESSAGE", "__REALTIME_TIMESTAMP", "_SYSTEMD_UNIT", "SYSLOG_IDENTIFIER"];
         let Some([Some(message), Some(at), unit, name]) = members(line, keys) else { return false };
         let Some(text) = string(message).or_else(|| bytes(message)) else { return false };
-        each(&Inner { text, time: time(at, zone), source: unit.or(name).and_then(string), is_partial: false });
+        each(&Inner { time: time(at, zone), source: unit.or(name).and_then(string), ..Inner::of(text) });
         true
     }
 }
@@ -83,7 +83,7 @@ impl Envelope for Message {
         let Some([a, b, c, d, e, host, name, pod]) = members(line, keys) else { return false };
         let time = [a, b, c, d, e].into_iter().flatten().find_map(|at| time(at, zone));
         let source = [pod, host, name].into_iter().flatten().find_map(string);
-        each(&Inner { text, time, source, is_partial: false });
+        each(&Inner { time, source, ..Inner::of(text) });
         true
     }
 
@@ -124,7 +124,7 @@ impl Envelope for Text {
         };
         let time = [a, b, c, d, e].into_iter().flatten().find_map(moment);
         let source = [pod, host, name].into_iter().flatten().find_map(string);
-        each(&Inner { text, time, source, is_partial: false });
+        each(&Inner { time, source, ..Inner::of(text) });
         true
     }
 

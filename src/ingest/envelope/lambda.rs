@@ -3,7 +3,6 @@
 use super::{Each, Envelope, Inner};
 use crate::ingest::timestamp;
 use crate::model::Zone;
-use std::borrow::Cow;
 
 /// `<time>\t<request id>\tLEVEL\t{...}` or `[LEVEL]\t<time>\t<request id>\t{...}`, between lines that begin with START,
 /// END and REPORT.
@@ -33,7 +32,7 @@ impl Envelope for Lambda {
         let (at, id) = if first.starts_with('[') { (second, third) } else { (first, second) };
         let is_id = |id: &str| id.len() == 36 && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
         let Some(time) = timestamp::from_text(at, zone).filter(|_| is_id(id)) else { return false };
-        each(&Inner { text: Cow::Borrowed(text), time: Some(time), source: None, is_partial: false });
+        each(&Inner { time: Some(time), ..Inner::of(text) });
         true
     }
 }

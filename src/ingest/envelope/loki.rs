@@ -30,7 +30,7 @@ impl Envelope for Push {
             let Some(pair) = list(value) else { continue };
             let [at, line, ..] = pair.as_slice() else { continue };
             let Some(text) = string(line) else { continue };
-            each(&Inner { text, time: time(at, zone), source: source.clone(), is_partial: false });
+            each(&Inner { time: time(at, zone), source: source.clone(), ..Inner::of(text) });
         }
         true
     }
@@ -54,7 +54,7 @@ impl Envelope for LogCli {
         };
         let Some(text) = string(text) else { return false };
         let time = at.and_then(|at| time(at, zone));
-        each(&Inner { text, time, source: source(labels), is_partial: false });
+        each(&Inner { time, source: source(labels), ..Inner::of(text) });
         true
     }
 }

@@ -51,7 +51,9 @@ pub(crate) struct Inner<'i> {
     pub(crate) time: Option<Time>,
     /// What wrote it: a pod, a container, a stream.
     pub(crate) source: Option<Cow<'i, str>>,
-    /// Whether the rest follows in a later line of the same source.
+    /// Which of the outputs of the source wrote it: stdout or stderr. Each splits long lines into parts of its own.
+    pub(crate) output: Option<Cow<'i, str>>,
+    /// Whether the rest follows in a later line of the same output.
     pub(crate) is_partial: bool,
 }
 

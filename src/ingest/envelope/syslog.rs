@@ -24,10 +24,9 @@ impl Envelope for Rfc5424 {
         let Some(rest) = words.nth(2) else { return false };
         let text = behind_data(rest).trim_start().trim_start_matches('\u{feff}');
         each(&Inner {
-            text: Cow::Borrowed(text),
             time: timestamp::from_text(at, zone),
             source: Some(Cow::Owned(format!("{host}/{app}"))),
-            is_partial: false,
+            ..Inner::of(text)
         });
         true
     }
@@ -56,7 +55,7 @@ impl Envelope for Rfc3164 {
             return false;
         }
         let source = Some(Cow::Owned(format!("{host}/{app}")));
-        each(&Inner { text: Cow::Borrowed(text), time, source, is_partial: false });
+        each(&Inner { time, source, ..Inner::of(text) });
         true
     }
 }
