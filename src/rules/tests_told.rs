@@ -124,7 +124,7 @@ fn a_retry_counts_for_the_failure_before_it() {
     // Of the 48 retries after a lost connection half fail; all of the 24 after a server error succeed.
     let half = |nth: u32| {
         let call = format!("c{nth}");
-        let [second, third] = if nth % 2 == 0 { [SERVER, r#""status":200"#] } else { [r#""status":200"#, ""] };
+        let [second, third] = if nth.is_multiple_of(2) { [SERVER, r#""status":200"#] } else { [r#""status":200"#, ""] };
         let sends = [RESET, second, third].into_iter().zip([1, 3, 7]).filter(|(what, _)| !what.is_empty());
         sends.map(|(what, second)| line(30, &call, second, what)).collect::<Vec<_>>()
     };
