@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use retrylens::compare::{Baseline, NightReport, PastReport, diff, trend};
+use retrylens::compare::{Baseline, NamedReport, PastReport, diff, trend};
 use retrylens::model::Zone;
 use retrylens::render::{html, json, markdown, text};
 use retrylens_fuzz::{assert_harmless, assert_json, written};
@@ -21,9 +21,9 @@ fuzz_target!(|bytes: &[u8]| {
     assert_harmless(&written(|out| markdown::diff(&diff, ZONE, out)));
     assert_harmless(&written(|out| html::diff(&diff, &html::HtmlOptions { zone: ZONE }, out)));
     assert_json(&written(|out| json::pretty(&diff, out)));
-    let night = |file: &str, past| NightReport { file: file.to_owned(), past };
-    let trend = trend(vec![night("old", old), night("new", new)]);
-    if trend.nights.is_empty() {
+    let named = |file: &str, past| NamedReport { file: file.to_owned(), past };
+    let trend = trend(vec![named("old", old), named("new", new)]);
+    if trend.reports.is_empty() {
         return;
     }
     assert_harmless(&written(|out| text::trend(&trend, &options, out)));
