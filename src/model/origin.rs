@@ -77,21 +77,47 @@ impl Origin {
         Origin { host: Symbol::NONE, endpoint: Symbol::NONE, ..*self }
     }
 
-    fn remapped(&self, map: &[Symbol]) -> Origin {
+    /// Returns all names, in the order of [`Origin::of_names`].
+    pub(crate) fn names(&self) -> [Symbol; 12] {
+        let Origin {
+            provider,
+            model,
+            layer,
+            client,
+            client_version,
+            sdk,
+            sdk_version,
+            org,
+            api_key,
+            workspace,
+            host,
+            endpoint,
+        } = *self;
+        [provider, model, layer, client, client_version, sdk, sdk_version, org, api_key, workspace, host, endpoint]
+    }
+
+    /// Returns the origin with these names, in the order of the fields.
+    pub(crate) fn of_names(names: [Symbol; 12]) -> Origin {
+        let [provider, model, layer, client, client_version, sdk, sdk_version, org, api_key, workspace, host, endpoint] =
+            names;
         Origin {
-            provider: remap(self.provider, map),
-            model: remap(self.model, map),
-            layer: remap(self.layer, map),
-            client: remap(self.client, map),
-            client_version: remap(self.client_version, map),
-            sdk: remap(self.sdk, map),
-            sdk_version: remap(self.sdk_version, map),
-            org: remap(self.org, map),
-            api_key: remap(self.api_key, map),
-            workspace: remap(self.workspace, map),
-            host: remap(self.host, map),
-            endpoint: remap(self.endpoint, map),
+            provider,
+            model,
+            layer,
+            client,
+            client_version,
+            sdk,
+            sdk_version,
+            org,
+            api_key,
+            workspace,
+            host,
+            endpoint,
         }
+    }
+
+    fn remapped(&self, map: &[Symbol]) -> Origin {
+        Origin::of_names(self.names().map(|name| remap(name, map)))
     }
 }
 

@@ -245,22 +245,7 @@ fn usage_of(columns: &[Vec<u32>; 6], nth: usize) -> Option<Usage> {
 }
 
 fn numbers_of(origin: &Origin) -> [u32; 12] {
-    let Origin {
-        provider,
-        model,
-        layer,
-        client,
-        client_version,
-        sdk,
-        sdk_version,
-        org,
-        api_key,
-        workspace,
-        host,
-        endpoint,
-    } = *origin;
-    [provider, model, layer, client, client_version, sdk, sdk_version, org, api_key, workspace, host, endpoint]
-        .map(|symbol| symbol.place() as u32)
+    origin.names().map(|name| name.place() as u32)
 }
 
 fn origin_of(numbers: [u32; 12], symbols: &[Symbol]) -> Option<Origin> {
@@ -268,20 +253,5 @@ fn origin_of(numbers: [u32; 12], symbols: &[Symbol]) -> Option<Origin> {
     for (name, number) in names.iter_mut().zip(numbers) {
         *name = symbol(symbols, number)?;
     }
-    let [provider, model, layer, client, client_version, sdk, sdk_version, org, api_key, workspace, host, endpoint] =
-        names;
-    Some(Origin {
-        provider,
-        model,
-        layer,
-        client,
-        client_version,
-        sdk,
-        sdk_version,
-        org,
-        api_key,
-        workspace,
-        host,
-        endpoint,
-    })
+    Some(Origin::of_names(names))
 }

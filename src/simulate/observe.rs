@@ -51,6 +51,7 @@ const LEAD_US: i64 = 1_000_000;
 const PER_STRETCH: [u64; 2] = [8, 2];
 const STRETCHES: (u64, u64) = (4, 2_000);
 const LEAST_WIDTH_US: u64 = 10_000;
+const SECOND_US: u64 = 1_000_000;
 /// Maximum number of durations to draw from.
 const DURATIONS: usize = 1_000;
 /// Maximum number of failures of a call for which waits are kept separately.
@@ -163,9 +164,11 @@ fn seat(attempt: &Attempt, at: u64) -> Seat {
 
 /// Returns the possible capacities of the endpoint, given its answers.
 fn capacities(seats: &[Seat], last: u64) -> Vec<(&'static str, Capacity)> {
+    // A stretch between two ticks of the log's clock would show no attempt, and seem to have a tick's capacity of its own.
+    let clock = if seats.iter().all(|seat| seat.at % SECOND_US == 0) { SECOND_US } else { 1 };
     let each = PER_STRETCH.map(|attempts| {
         let stretches = (seats.len() as u64 / attempts).clamp(STRETCHES.0, STRETCHES.1);
-        ("a rate that changes", capacity(seats, (last / stretches + 1).max(LEAST_WIDTH_US)))
+        ("a rate that changes", capacity(seats, (last / stretches + 1).max(LEAST_WIDTH_US).next_multiple_of(clock)))
     });
     each.into_iter().chain(at_once(seats).map(|most| ("so many at once", Capacity::AtOnce(most)))).collect()
 }

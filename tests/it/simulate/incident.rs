@@ -62,6 +62,22 @@ fn a_large_incident_is_met() {
     }
 }
 
+/// Between two seconds of such a clock nobody is seen to ask, which is no sign of a capacity that is free.
+#[test]
+fn no_policy_is_served_faster_than_a_log_of_whole_seconds_shows() {
+    let folder = tempfile::tempdir().unwrap();
+    let burst = ["simulate", "--no-config", "--tasks", "600", "--capacity", "20", "--attempts", "6"];
+    let emitted = run_in(folder.path(), &[&burst[..], &["--policy", "full-jitter", "--emit", "log.jsonl"]].concat());
+    assert_eq!(emitted.code, 0, "{emitted:#?}");
+    let arguments = ["simulate", "--no-config", "--complete", "--from-log", "log.jsonl", "--format", "json"];
+    let told = run_in(folder.path(), &arguments).json();
+    assert_near(&told);
+    for row in told["policies"].as_array().unwrap() {
+        let [served, over_after_s] = ["served", "over_after_s"].map(|key| row["figures"][key].as_f64().unwrap());
+        assert!(served <= 20.0 * (over_after_s + 1.0), "20 are served a second: {row:#}");
+    }
+}
+
 /// An endpoint that serves some callers always and others never is not described by a capacity.
 #[test]
 fn where_the_model_does_not_hold_nothing_is_claimed() {
