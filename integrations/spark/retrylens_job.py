@@ -144,7 +144,7 @@ def run_quietly(command, folder):
 def checked(done, what):
     if done.returncode not in JUDGED:
         told = (done.stderr or "").strip().splitlines()
-        raise Failed(f"retrylens {what} ended with {done.returncode}: {told[-1] if told else 'see its output'}")
+        raise Failed(f"retrylens {what} ended with {done.returncode}: {told[0] if told else 'see its output'}")
     return done
 
 
