@@ -2,6 +2,7 @@
 
 mod decorrelated;
 mod flat;
+mod growth;
 mod schedule;
 #[cfg(test)]
 mod tests;
