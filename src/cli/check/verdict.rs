@@ -25,12 +25,20 @@ struct Line {
     outcome: String,
     user_agent: Option<String>,
     request_hash: Option<String>,
+    method: Option<String>,
+}
+
+impl Line {
+    /// Returns whether the request asked a model, which takes a body: a list of models, say, is fetched without one.
+    fn asks_model(&self) -> bool {
+        self.method.as_deref().is_none_or(|method| method == "POST")
+    }
 }
 
 /// Code of the rule on transient failures that ended a call at once.
 const NOT_RETRIED: &str = "RL201";
 
-/// Judges the records of one run and builds its receipt.
+/// Judges the records of one run and builds its receipt. `log` is left with the records that are judged.
 pub(super) fn judge(
     title: &str,
     log: &Path,
@@ -38,9 +46,9 @@ pub(super) fn judge(
     ended: Ended,
     args: &CheckArgs,
 ) -> Result<Receipt, CliError> {
-    let Counts { requests, refused: others, .. } = counts;
+    let (lines, besides) = lines(log)?;
+    let (requests, others) = (counts.requests - besides, counts.refused + besides);
     let report = if requests == 0 { None } else { Some(report(log, &ended, args)?) };
-    let lines = lines(log)?;
     let (totals, problems) = report.map_or_else(Default::default, |report| (report.totals, report.problems));
     let worst = problems.iter().map(|problem| problem.severity).max();
     let is_over = worst.zip(args.fail_on.severity()).is_some_and(|(worst, limit)| worst >= limit);
@@ -100,12 +108,20 @@ fn raise(problems: &mut [Problem], options: &Options) {
     problems.sort_by_key(|problem| std::cmp::Reverse(problem.severity));
 }
 
-fn lines(log: &Path) -> Result<Vec<Line>, CliError> {
+/// Returns the records of requests that asked a model, in the order of their times, and takes the others out of the log;
+/// returns how many these were.
+fn lines(log: &Path) -> Result<(Vec<Line>, u64), CliError> {
     let failed = |source| CliError::Ingest(ingest::IngestError::Io { name: log.display().to_string(), source });
     let text = std::fs::read_to_string(log).map_err(failed)?;
-    let mut lines: Vec<Line> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let all = text.lines().filter_map(|line| Some((line, serde_json::from_str::<Line>(line).ok()?)));
+    let (asked, besides): (Vec<_>, Vec<_>) = all.partition(|(_, line)| line.asks_model());
+    if !besides.is_empty() {
+        let kept: String = asked.iter().map(|(text, _)| format!("{text}\n")).collect();
+        std::fs::write(log, kept).map_err(failed)?;
+    }
+    let mut lines: Vec<Line> = asked.into_iter().map(|(_, line)| line).collect();
     lines.sort_by_key(|line| line.ts);
-    Ok(lines)
+    Ok((lines, besides.len() as u64))
 }
 
 /// Returns the waits in seconds from the end of each failed request to the next with the same body.
