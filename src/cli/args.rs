@@ -40,6 +40,7 @@ pub(super) use trace::{TraceArgs, TraceFormat};
 
 use crate::ingest::FormatName;
 use crate::model::Zone;
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Arg, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -188,11 +189,11 @@ impl std::ops::Deref for InputArgs {
 #[derive(Clone, Debug, Args)]
 pub(super) struct ReadingArgs {
     /// Judge only calls first sent at or after this time (RFC 3339, a date, or an age such as 2h, 7d)
-    #[arg(long, value_name = "TIME", help_heading = "Which calls")]
+    #[arg(long, value_name = "TIME", value_parser = NonEmptyStringValueParser::new(), help_heading = "Which calls")]
     pub(super) since: Option<String>,
 
     /// Judge only calls first sent before this time
-    #[arg(long, value_name = "TIME", help_heading = "Which calls")]
+    #[arg(long, value_name = "TIME", value_parser = NonEmptyStringValueParser::new(), help_heading = "Which calls")]
     pub(super) until: Option<String>,
 
     /// Read every input in this format, whatever it looks like (`retrylens formats` lists them)

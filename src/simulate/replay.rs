@@ -192,7 +192,7 @@ pub fn replay(
         policies,
         summary: Vec::new(),
     };
-    told.summary = summary(&told);
+    told.summary = summary(&told, incident);
     Ok(Some(told))
 }
 
@@ -308,8 +308,22 @@ fn means(setup: &Setup, strategy: &Strategy, seeds: u64) -> (Figures, Outcome) {
     (figures, first)
 }
 
-fn summary(told: &Counterfactual) -> Vec<String> {
+/// Says why the incident itself has other counts, if it has.
+fn counted_otherwise(observed: &Figures, incident: &Incident) -> Option<String> {
+    let same = whole(observed.failed) == incident.failed && whole(observed.attempts) == incident.sends;
+    (!same).then(|| {
+        format!(
+            "That counts every attempt of these calls, before and after the incident too, and leaves out calls that met a \
+             failure no retry heals; the incident alone has {} in {}.",
+            counted(incident.failed, "failure"),
+            counted(incident.sends, "attempt")
+        )
+    })
+}
+
+fn summary(told: &Counterfactual, incident: &Incident) -> Vec<String> {
     let mut lines = vec![format!("What happened: {}: {}.", told.calls_under_way(), told.observed.in_words())];
+    lines.extend(counted_otherwise(&told.observed, incident));
     if !told.holds {
         lines.push(format!(
             "The model, with the waits of the log, gives {}: that differs by more than {}, so nothing is claimed of other \

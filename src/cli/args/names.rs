@@ -3,6 +3,7 @@
 use crate::ingest::Names;
 use crate::model::{Dimension, Name};
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 
 /// Calls chosen by a name of any one of their attempts. A name is given whole, in any case, with the wildcards `*`,
 /// `?` and `[...]`; several of one kind are alternatives, and of two kinds both must fit.
@@ -10,43 +11,43 @@ use clap::Args;
 #[command(next_help_heading = "Which calls")]
 pub(in crate::cli) struct NameArgs {
     /// Judge only calls of this run: its name in any case, whole, or with the wildcards * ? [...] (repeatable)
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     run: Vec<String>,
 
     /// Judge only calls that used this model: gpt-5, 'claude-*' (names match as with --run)
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     model: Vec<String>,
 
     /// Judge only calls that used this provider
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     provider: Vec<String>,
 
     /// Judge only calls of this client: its name, or name and version as in 'OpenAI/Python 2.*'
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     client: Vec<String>,
 
     /// Judge only calls that this layer took part in: sdk, harness, gateway
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     layer: Vec<String>,
 
     /// Judge only calls of this organisation or account
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     org: Vec<String>,
 
     /// Judge only calls under this API key, by its id
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     key: Vec<String>,
 
     /// Judge only calls of this workspace or project
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     workspace: Vec<String>,
 
     /// Judge only calls sent from this host or pod
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     host: Vec<String>,
 
     /// Judge only calls sent to this address: host of a URL, or a path
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     endpoint: Vec<String>,
 }
 

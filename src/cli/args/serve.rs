@@ -1,6 +1,7 @@
 //! Arguments of `retrylens stub` and `retrylens record`.
 
-use super::{ConfigFile, FailOn};
+use super::{ConfigFile, FailOn, numbers};
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
@@ -17,7 +18,7 @@ pub(in crate::cli) struct StubArgs {
     pub(in crate::cli) each: bool,
 
     /// Refuse more than this many requests a minute, by a token bucket that fills steadily
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Answers")]
+    #[arg(long, value_name = "N", value_parser = numbers::whole, help_heading = "Answers")]
     pub(in crate::cli) rate: Option<u64>,
 
     /// List the answers there are
@@ -77,19 +78,20 @@ pub(in crate::cli) enum Bodies {
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ListenArgs {
     /// Address to listen on; others than loopback let everybody in who reaches it
-    #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), help_heading = "Listening")]
+    #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_parser = numbers::address,
+          help_heading = "Listening")]
     pub(in crate::cli) host: IpAddr,
 
     /// Answer requests for this host, too, beside loopback and the address listened on (repeatable)
-    #[arg(long, value_name = "NAME", help_heading = "Listening")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new(), help_heading = "Listening")]
     pub(in crate::cli) allow_host: Vec<String>,
 
     /// Port to listen on, 0 for any that is free [default: 8529; with --check 0]
-    #[arg(long, value_name = "PORT", help_heading = "Listening")]
+    #[arg(long, value_name = "PORT", value_parser = numbers::port, help_heading = "Listening")]
     pub(in crate::cli) port: Option<u16>,
 
     /// Name of the run that records are of [default: the program and the time]
-    #[arg(long, value_name = "NAME", help_heading = "Listening")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new(), help_heading = "Listening")]
     pub(in crate::cli) run: Option<String>,
 }
 
@@ -110,7 +112,7 @@ pub(in crate::cli) struct CheckArgs {
 
     /// Stop a command that takes longer than this, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 300, help_heading = "Checking",
-        value_parser = clap::value_parser!(u64).range(1..=86_400))]
+          value_parser = numbers::seconds_of_a_day)]
     pub(in crate::cli) timeout: u64,
 
     /// Exit with 1 when a finding is at or above this severity
