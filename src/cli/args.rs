@@ -130,7 +130,7 @@ pub(super) enum Command {
     Rules(RulesArgs),
     /// Explain rules: what they mean, why, what they need, examples, what to do
     Explain(ExplainArgs),
-    /// List the formats of logs that are read, and what each is told by
+    /// List the formats of logs that are read, and how each is detected
     Formats(FormatsArgs),
     /// Say what one error is and what a client should do about it
     #[command(after_help = EXIT_CODES)]

@@ -121,7 +121,7 @@ mod tests {
             ""
         }
 
-        fn told_by(&self) -> &'static str {
+        fn detected_by(&self) -> &'static str {
             ""
         }
 

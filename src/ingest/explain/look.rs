@@ -203,7 +203,7 @@ fn why(taken: &Taken, record: &Record<'_>) -> String {
     match taken {
         Taken::Unusable(reason) => reason.clone(),
         Taken::Unclear(unclear) => unclear.reason.clone(),
-        _ if !record.tells_an_outcome() => {
+        _ if !record.has_outcome() => {
             "nothing that is understood says how it went, such as `status`, `error_type` or `outcome`".to_owned()
         }
         _ => "nothing that is understood says when it was, such as `ts`".to_owned(),

@@ -26,7 +26,7 @@ impl Format for AiSdk {
         "Errors of the AI SDK for JavaScript as Node prints them, with those of each attempt."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`[AI_APICallError]` and behind it `url`, `statusCode` and `responseBody`"
     }
 

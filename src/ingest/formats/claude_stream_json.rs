@@ -32,7 +32,7 @@ impl Format for ClaudeStreamJson {
         "Output of `claude -p --output-format stream-json` and messages of the Agent SDK: retries, answers, results."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`system` messages with `session_id` and subtype `init` or `api_retry`, or `result` messages with `is_error`"
     }
 

@@ -32,7 +32,7 @@ impl Format for PythonSdk {
         "Log lines of the Anthropic and OpenAI Python SDKs and of httpx, with or without times."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`Retrying request to .. in .. seconds`, or `HTTP Request: POST` to the path of a model API"
     }
 

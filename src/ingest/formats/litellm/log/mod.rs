@@ -29,7 +29,7 @@ impl Format for LiteLlmLog {
         "The log of LiteLLM and of its proxy, text or JSON."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "lines of the loggers LiteLLM, LiteLLM Router and LiteLLM Proxy"
     }
 
