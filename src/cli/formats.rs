@@ -17,10 +17,7 @@ pub(super) fn run(args: &FormatsArgs) -> Result<u8, CliError> {
 }
 
 fn to_text(out: &mut dyn Write) -> io::Result<()> {
-    writeln!(
-        out,
-        "Formats. The format of an input is detected from its content; --input-format FORMAT sets it:\n"
-    )?;
+    writeln!(out, "Formats. The format of an input is detected from its content; --input-format FORMAT sets it:\n")?;
     for Described { name, description, detected_by } in described() {
         writeln!(out, "  {name:<12}  {description}\n  {:12}  detected by: {detected_by}", "")?;
     }
@@ -33,8 +30,10 @@ fn to_text(out: &mut dyn Write) -> io::Result<()> {
 
 fn to_json(out: &mut dyn Write) -> io::Result<()> {
     let list = |all: &mut dyn Iterator<Item = Described>| -> Vec<serde_json::Value> {
-        all.map(|one| serde_json::json!({"name": one.name, "description": one.description, "detected_by": one.detected_by}))
-            .collect()
+        all.map(
+            |one| serde_json::json!({"name": one.name, "description": one.description, "detected_by": one.detected_by}),
+        )
+        .collect()
     };
     let all = serde_json::json!({"formats": list(&mut described()), "envelopes": list(&mut envelopes())});
     serde_json::to_writer_pretty(&mut *out, &all)?;

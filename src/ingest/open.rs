@@ -292,7 +292,7 @@ impl Front<'_> {
         let fits = |line: &str| format.detect(&Head::new(line, true, self.settings.dialect)) != Match::No;
         let text = text_of(&unwrapped.bytes);
         let nth = text.lines().position(|line| !line.trim().is_empty() && !fits(line))?;
-        let number = unwrapped.spots.get(nth).map_or(1, |spot| spot.line);
+        let number = unwrapped.positions.get(nth).map_or(1, |position| position.line);
         let told = Front { settings: &InputSettings { format: None, ..*self.settings }, ..*self }.understand();
         let looks = match told.fit {
             Match::No => "it looks like no format that is known".to_owned(),

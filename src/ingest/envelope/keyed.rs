@@ -75,8 +75,7 @@ impl Envelope for Message {
         let Some(found) = members(line, MESSAGES) else { return false };
         let Some(text) = found.into_iter().flatten().find_map(object) else { return false };
         // Under the message of an attempt, the body of an error or a request is not a record of its own.
-        if whole_record(line, &Mapping::NONE).is_ok_and(|record| record.has_outcome() && record.names_an_attempt())
-        {
+        if whole_record(line, &Mapping::NONE).is_ok_and(|record| record.has_outcome() && record.names_an_attempt()) {
             return false;
         }
         let keys = ["timestamp", "@timestamp", "time", "ts", "asctime", "host", "hostname", "pod"];

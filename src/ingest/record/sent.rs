@@ -40,7 +40,7 @@ pub(in crate::ingest) fn sent_at(record: &Record<'_>, place: &Place<'_>) -> Resu
     let mut moments = moments(record, place.zone)?;
     if moments.stamp.is_none() && moments.started.is_none() && moments.ended.is_none() {
         // Whatever encloses a record stamps it when it is written, after the response.
-        moments.ended = place.given.and_then(|given| given.time);
+        moments.ended = place.defaults.and_then(|defaults| defaults.time);
     }
     Ok(place.conventions.sent(&moments))
 }

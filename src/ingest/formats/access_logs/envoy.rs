@@ -39,7 +39,7 @@ impl Format for Envoy {
         let (mut fit, mut all) = (0, 0);
         for line in head.lines() {
             all += 1;
-            fit += usize::from(envoy_text::Line::of(line).is_some());
+            fit += usize::from(envoy_text::EnvoyLine::of(line).is_some());
         }
         if fit > 0 && fit * 2 >= all { Match::Sure } else { Match::No }
     }
@@ -70,7 +70,7 @@ impl Decoder for EnvoyDecoder {
         block.each_line(sink, |sink, line, at| {
             let line = line.trim_start_matches('\u{feff}');
             if !line.starts_with('{') {
-                return match envoy_text::Line::of(line) {
+                return match envoy_text::EnvoyLine::of(line) {
                     Some(parts) => parts.give(sink, line, at),
                     None => sink.noise(),
                 };
