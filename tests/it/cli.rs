@@ -753,7 +753,7 @@ fn a_number_below_zero_is_told_what_is_wanted() {
         (&["simulate", "--cap", "-3"], "give a number above 0"),
         (&["analyze", "--max-rejected", "-1", "log.jsonl"], "give a share between 0 and 100"),
         (&["analyze", "--threads", "-2", "log.jsonl"], "give a whole number from 1"),
-        (&["stub", "--port", "-1"], "-1 is not in 0..=65535"),
+        (&["stub", "--port", "-1"], "give a port from 1 to 65535, or 0"),
     ] {
         let ran = run_in(&repo(""), arguments);
         assert_eq!(ran.code, 2, "{ran:#?}");
