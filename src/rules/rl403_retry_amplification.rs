@@ -1,6 +1,6 @@
 //! The calls of a few minutes became a multiple of attempts.
 
-use super::storm::{Sent, by_service, storm};
+use super::storm::{ServiceTraffic, by_service, storm};
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::measure::{Amplified, Fleet, most_amplified};
 use crate::model::{Confidence, Evidence, Remedy, Severity, units};
@@ -21,7 +21,7 @@ const GROWTH: Setting = Setting {
 const SPACED: Setting =
     Setting { name: "growth_calls", default: 20.0, unit: "", meaning: "calls that must show it; RL405 follows" };
 const GENTLE: Setting = Setting {
-    name: "gentle_s",
+    name: "long_wait_s",
     default: 5.0,
     unit: "s",
     meaning: "waits as long as this need not grow; RL405 follows",
@@ -109,7 +109,7 @@ pub(super) const RULE: Rule = Rule {
         "Where the waits of the calls do grow and no second loop sent, it is an outage, and info.",
         "Long waits need not grow.",
         "All accounts of a model count together: it is the service that gets the load.",
-        "Counted are the calls that start within the window, and all their attempts, whenever those were sent.",
+        "Counted are the calls that start within the window, and all their attempts, whenever those were traffic.",
     ]],
     check: Check::Fleet(check),
     firing: &[
@@ -234,20 +234,20 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let services = by_service(fleet);
     services
         .iter()
-        .filter_map(|sent| {
-            let worst = most_amplified(&sent.flows, span_us, least).filter(|worst| worst.ratio() >= ratio)?;
-            Some(hit(fleet, sent, &worst, settings))
+        .filter_map(|traffic| {
+            let worst = most_amplified(&traffic.flows, span_us, least).filter(|worst| worst.ratio() >= ratio)?;
+            Some(hit(fleet, traffic, &worst, settings))
         })
         .collect()
 }
 
-fn hit(fleet: &Fleet<'_>, sent: &Sent, worst: &Amplified, settings: &Settings) -> Hit {
-    let storm = storm(&sent.spacing, worst, storm_terms(settings));
+fn hit(fleet: &Fleet<'_>, traffic: &ServiceTraffic, worst: &Amplified, settings: &Settings) -> Hit {
+    let storm = storm(&traffic.spacing, worst, storm_terms(settings));
     let why = storm.as_ref().map_or_else(String::new, |storm| format!("; {}", storm.words()));
     let mut hit = Hit::new(format!(
         "{} on {} that started within {} became {}, {:.1} a call{why}",
         units::counted(worst.calls, "call"),
-        sent.service.label(fleet.table),
+        traffic.service.label(fleet.table),
         super::shared::seconds(worst.window_s()),
         units::counted(worst.sends, "attempt"),
         worst.ratio(),
@@ -268,7 +268,8 @@ fn hit(fleet: &Fleet<'_>, sent: &Sent, worst: &Amplified, settings: &Settings) -
         None => hit.confidence = Confidence::Medium,
     }
     hit.rows.extend(worst.first.map(|row_ref| row_ref.row));
-    hit.rows.extend(sent.spacing.example.filter(|_| hit.severity != Some(Severity::Info)).map(|row_ref| row_ref.row));
-    hit.scope = Some(sent.service.scope());
+    hit.rows
+        .extend(traffic.spacing.example.filter(|_| hit.severity != Some(Severity::Info)).map(|row_ref| row_ref.row));
+    hit.scope = Some(traffic.service.scope());
     hit
 }
