@@ -7,7 +7,7 @@
 //! Where both lengths are the same, the bytes are not compressed. No frame packs better than 1 : [`MOST`], so what a
 //! file may unpack to is bounded by its size.
 
-use super::PartialError;
+use super::error::PartialError;
 use std::io;
 
 /// Compression level of zstd: columns are prepared so that higher ones take much longer and gain little.

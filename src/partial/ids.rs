@@ -4,11 +4,13 @@ use super::numbers::{Bytes, Numbers, signed, unsigned};
 use foldhash::fast::FixedState;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
+use std::io::Write as _;
 
 /// Most digits of a count that is stored as a number.
 const MOST_DIGITS: usize = 18;
-/// Ids per stem from which on counting them is worth it.
+/// Ids per stem from which on counting them is worth it, and stems that are too few to decide that.
 const PER_STEM: usize = 4;
+const FEW_STEMS: usize = 64;
 
 /// Ids, in order; an empty one is none.
 #[derive(Debug, Serialize, Deserialize)]
@@ -54,13 +56,13 @@ impl Ids {
         let mut last: HashMap<u32, u32, FixedState> = HashMap::default();
         let mut stems = Vec::new();
         let (mut stem, mut step) = (Vec::with_capacity(ids.len()), Vec::with_capacity(ids.len()));
-        for (run, id) in ids {
+        for (nth, (run, id)) in ids.iter().enumerate() {
             let (name, count) = split(id.as_ref());
             let (place, before) = known.entry(name).or_insert_with(|| {
                 stems.push(name.to_owned());
                 (stems.len() as u32 - 1, 0)
             });
-            if stems.len() * PER_STEM > ids.len() {
+            if stems.len() > FEW_STEMS + nth / PER_STEM {
                 return None;
             }
             let is_last = last.insert(*run, *place) == Some(*place);
@@ -161,7 +163,7 @@ impl Reader<'_> {
                 *before = before.wrapping_add(signed(step.get(nth)?) as u64);
                 self.id.extend_from_slice(stems.get(usize::try_from(place).ok()?)?.as_bytes());
                 if let Some(count) = before.checked_sub(1) {
-                    self.id.extend_from_slice(count.to_string().as_bytes());
+                    write!(self.id, "{count}").ok()?;
                 }
             }
         }
@@ -187,15 +189,18 @@ mod tests {
 
     #[test]
     fn ids_with_a_count_are_counted_and_others_spelled() {
-        let ids = |id: fn(u32) -> String| (0..40).map(|nth| (nth % 3, id(nth))).collect::<Vec<_>>();
+        let ids = |id: fn(u32) -> String| (0..400).map(|nth| (nth % 3, id(nth))).collect::<Vec<_>>();
         assert!(matches!(assert_restored(&ids(|nth| format!("run-{}-c{nth}", nth % 3))), Ids::Counted { .. }));
-        assert!(matches!(assert_restored(&ids(|nth| format!("{:08x}", nth.wrapping_mul(2_654_435_761)))), Ids::Spelled { .. }));
+        assert!(matches!(
+            assert_restored(&ids(|nth| format!("{:08x}", nth.wrapping_mul(2_654_435_761)))),
+            Ids::Spelled { .. }
+        ));
         assert!(matches!(assert_restored(&[]), Ids::Counted { .. }));
     }
 
     proptest! {
         #[test]
-        fn ids_are_restored(ids in prop::collection::vec((0_u32..3, "(a|run-|0|é){0,2}[0-9]{0,20}"), 0..60)) {
+        fn ids_are_restored(ids in prop::collection::vec((0_u32..3, "(a|run-|0|é|[a-f]{3}){0,2}[0-9]{0,20}"), 0..200)) {
             assert_restored(&ids);
         }
     }

@@ -43,7 +43,9 @@ impl Numbers {
     pub(super) fn of(numbers: &[u64]) -> Numbers {
         let all = numbers.iter().fold(0, |all, number| all | number);
         let width = u64::BITS.div_ceil(8) - all.leading_zeros() / 8;
-        Numbers((0..width).map(|nth| Bytes(numbers.iter().map(|number| (number >> (8 * nth)) as u8).collect())).collect())
+        Numbers(
+            (0..width).map(|nth| Bytes(numbers.iter().map(|number| (number >> (8 * nth)) as u8).collect())).collect(),
+        )
     }
 
     /// Like [`Numbers::of`], with a plane even if all numbers are 0, so that [`Numbers::len`] is their count.

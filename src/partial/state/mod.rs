@@ -135,7 +135,8 @@ impl State {
         }
         let name = file_name(self.manifest.next);
         self.manifest.next += 1;
-        manifest::write(&self.folder, &name, |out| partial.write(out)).map_err(|error| StateError::io(&self.folder, error))
+        manifest::write(&self.folder, &name, |out| partial.write(out))
+            .map_err(|error| StateError::io(&self.folder, error))
     }
 
     /// Forgets attempts sent before `oldest`: drops stretches that have no others, writes anew those that have, and drops
