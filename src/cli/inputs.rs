@@ -34,9 +34,18 @@ pub(super) fn options(args: &InputArgs, adjust: impl FnOnce(&mut Options)) -> Op
 
 /// Finds the inputs of `args`, and installs the interrupt handler and the thread pool.
 pub(super) fn open(args: &InputArgs, verbose: bool, adjust: impl FnOnce(&mut Options)) -> Result<Reading, CliError> {
+    open_sources(args, logs(&args.inputs)?, verbose, adjust)
+}
+
+/// Like [`open`], for inputs that were found already.
+pub(super) fn open_sources(
+    args: &InputArgs,
+    sources: Vec<Source>,
+    verbose: bool,
+    adjust: impl FnOnce(&mut Options),
+) -> Result<Reading, CliError> {
     interrupt::watch();
     set_threads(args)?;
-    let sources = logs(&args.inputs)?;
     let options = options(args, adjust);
     let bar = progress(&sources, args.quiet);
     Ok(Reading { sources, options, bar, verbose, silent: false })

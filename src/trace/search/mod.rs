@@ -257,7 +257,7 @@ impl Found {
         let mut is_nameless = false;
         for (_, rows) in read.rows.iter().filter(|(nth, _)| !named(nth)) {
             for row in rows.iter().map(|row| &read.table.rows[*row as usize]) {
-                let call = read.table.detail(row).and_then(|detail| read.table.text(detail.call_id));
+                let call = read.table.call_id(row);
                 wanted.extend(call.map(str::to_owned));
                 is_nameless |= row.flags.has(Flags::NO_CALL_ID);
             }
