@@ -5,7 +5,7 @@
 
 use super::due::Due;
 use super::endpoint::{Capacity, Endpoint};
-use super::series::{Counts, Series};
+use super::series::{CountSeries, Counts};
 use super::shared::Shared;
 use crate::classify::Bucket;
 use crate::policy::{Decision, Failed, Progress, Random, Strategy};
@@ -129,7 +129,7 @@ pub fn run(setup: &Setup, strategy: &Strategy, seed: u64, seen: impl FnMut(&Sent
         tasks: vec![Task::default(); tasks as usize],
         endpoints: [Endpoint::new(&setup.capacity), Endpoint::new(&setup.second)],
         shared: Shared::default(),
-        series: Series::new(first_width(setup)),
+        series: CountSeries::new(first_width(setup)),
         open: 0,
         outcome: Outcome { tasks: u64::from(tasks), ..Outcome::default() },
         last_served: 0,
@@ -169,7 +169,7 @@ struct Run<'s, F> {
     tasks: Vec<Task>,
     endpoints: [Endpoint<'s>; 2],
     shared: Shared,
-    series: Series,
+    series: CountSeries,
     /// Tasks that have started and not ended.
     open: u64,
     outcome: Outcome,

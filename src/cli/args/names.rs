@@ -4,54 +4,55 @@ use crate::ingest::Names;
 use crate::model::{Dimension, Name};
 use clap::Args;
 
-/// Calls chosen by a name of any one of their attempts. A name is given whole, in any case, with the wildcards `*`,
-/// `?` and `[...]`; several of one kind are alternatives, and of two kinds both must fit.
+/// Filters on names: a call is selected if one of its attempts has such a name. A filter matches the whole name,
+/// ignoring case, with the wildcards `*`, `?` and `[...]`. Filters of one kind are alternatives; those of different
+/// kinds must all match.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Which calls")]
 pub(in crate::cli) struct NameArgs {
-    /// Judge only calls of this run: its name in any case, whole, or with the wildcards * ? [...] (repeatable)
+    /// Only calls of this run: its name, case-insensitive, with the wildcards * ? [...] (repeatable)
     #[arg(long, value_name = "NAME")]
     run: Vec<String>,
 
-    /// Judge only calls that used this model: gpt-5, 'claude-*' (names match as with --run)
+    /// Only calls that used this model: gpt-5, 'claude-*' (names match as with --run)
     #[arg(long, value_name = "NAME")]
     model: Vec<String>,
 
-    /// Judge only calls that used this provider
+    /// Only calls that used this provider
     #[arg(long, value_name = "NAME")]
     provider: Vec<String>,
 
-    /// Judge only calls of this client: its name, or name and version as in 'OpenAI/Python 2.*'
+    /// Only calls of this client: its name, or name and version as in 'OpenAI/Python 2.*'
     #[arg(long, value_name = "NAME")]
     client: Vec<String>,
 
-    /// Judge only calls that this layer took part in: sdk, harness, gateway
+    /// Only calls with an attempt of this layer: sdk, harness, gateway
     #[arg(long, value_name = "NAME")]
     layer: Vec<String>,
 
-    /// Judge only calls of this organisation or account
+    /// Only calls of this organisation or account
     #[arg(long, value_name = "NAME")]
     org: Vec<String>,
 
-    /// Judge only calls under this API key, by its id
+    /// Only calls with this API key, given by its id
     #[arg(long, value_name = "NAME")]
     key: Vec<String>,
 
-    /// Judge only calls of this workspace or project
+    /// Only calls of this workspace or project
     #[arg(long, value_name = "NAME")]
     workspace: Vec<String>,
 
-    /// Judge only calls sent from this host or pod
+    /// Only calls sent from this host or pod
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
 
-    /// Judge only calls sent to this address: host of a URL, or a path
+    /// Only calls sent to this endpoint: host of a URL, or a path
     #[arg(long, value_name = "NAME")]
     endpoint: Vec<String>,
 }
 
 impl NameArgs {
-    /// Returns the filters given, one for each dimension.
+    /// Returns the filters in use, one for each dimension.
     pub(in crate::cli) fn names(&self) -> Vec<Names> {
         let given = |of: Dimension| match of {
             Dimension::Run => &self.run,

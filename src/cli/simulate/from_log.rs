@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::ingest;
 use crate::judge::judge;
 use crate::render::{charts as drawn, html, json, markdown, text};
-use crate::simulate::{Counterfactual, Question, Replay, replay};
+use crate::simulate::{Counterfactual, Question, ReplayDocument, replay};
 use std::io::Write;
 
 pub(super) fn run(args: &SimulateArgs, config: &Config, pages: &Pages<'_>) -> Result<u8, CliError> {
@@ -16,7 +16,7 @@ pub(super) fn run(args: &SimulateArgs, config: &Config, pages: &Pages<'_>) -> Re
     let subject = args.from_log.join(", ");
     pages.write(|request: &PageRequest<'_>, out: &mut dyn Write| match request.form {
         PageForm::Text => text::what_if(&told, &subject, &request.text, out),
-        PageForm::Json => json::pretty(&Replay::of(&told), out),
+        PageForm::Json => json::pretty(&ReplayDocument::of(&told), out),
         PageForm::Markdown => markdown::what_if(&told, &subject, out),
         PageForm::Html => html::what_if(&told, &subject, out),
     })?;

@@ -6,13 +6,13 @@ use crate::ingest::read_str;
 /// Creates the waits of `calls` calls with `steps` retries each; `wait` receives the step and a number from 0 to 1.
 fn made(calls: u64, steps: u8, wait: impl Fn(u8, f64) -> f64) -> LoopTally {
     let table = read_str(r#"{"ts":"2026-03-10T09:00:00Z","status":200}"#);
-    let spot = RowRef::of(&table, 0);
+    let row_ref = RowRef::of(&table, 0);
     let (mut tally, mut seed) = (LoopTally { no_wait_us: 50_000, ..LoopTally::default() }, 11_u64);
     for _ in 0..calls {
         for step in 1..=steps {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let us = wait(step, (seed >> 33) as f64 / (1_u64 << 31) as f64) * 1e6;
-            tally.steps.entry(step).or_default().add(us as i64, spot);
+            tally.steps.entry(step).or_default().add(us as i64, row_ref);
         }
     }
     tally

@@ -42,7 +42,7 @@ pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
 }
 
 fn row<'a>(view: &View<'a>, load: &'a LoadRow) -> Row<'a> {
-    let count = |n: Option<u64>| Cell::known(n.map(|n| n as f64), |_| n.map_or_else(String::new, number));
+    let count = |n: Option<u64>| Cell::optional(n.map(|n| n as f64), |_| n.map_or_else(String::new, number));
     let limit = load.requests_limit.map(i64::unsigned_abs);
     Row {
         minor: load.calls < LEAST_CALLS,
@@ -50,9 +50,9 @@ fn row<'a>(view: &View<'a>, load: &'a LoadRow) -> Row<'a> {
         ..Row::new(vec![
             Cell::name(load.scope.as_str()),
             Cell::count(load.calls),
-            Cell::known(load.arrivals_per_s, words::rate),
-            Cell::known(load.time_in_system_s, words::span),
-            Cell::known(load.concurrency, words::rate),
+            Cell::optional(load.arrivals_per_s, words::rate),
+            Cell::optional(load.time_in_system_s, words::span),
+            Cell::optional(load.concurrency, words::rate),
             count(load.in_flight_peak),
             count(load.offered_per_min),
             count(limit),

@@ -91,7 +91,7 @@ fn row<'a>(
         Cell::keyed(range(served), figures.served),
         Cell::keyed(Rich::new(tone, range(lost)), figures.lost),
         Cell::keyed(seconds(figures.over_after_s), figures.over_after_s),
-        Cell::known(usd, dollars),
+        Cell::optional(usd, dollars),
     ])
 }
 
