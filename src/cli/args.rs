@@ -1,5 +1,8 @@
 //! Command-line arguments.
 
+// Doc comments are help here, and [policy] in them is a table of retrylens.toml.
+#![allow(rustdoc::broken_intra_doc_links)]
+
 mod anonymize;
 mod classify;
 mod compare;
