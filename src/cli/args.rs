@@ -1,5 +1,8 @@
 //! Command-line arguments.
 
+// Doc comments are help here, and [policy] in them is a table of retrylens.toml.
+#![allow(rustdoc::broken_intra_doc_links)]
+
 mod anonymize;
 mod classify;
 mod compare;
@@ -40,6 +43,7 @@ pub(super) use trace::{TraceArgs, TraceFormat};
 
 use crate::ingest::FormatName;
 use crate::model::Zone;
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Arg, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -188,11 +192,11 @@ impl std::ops::Deref for InputArgs {
 #[derive(Clone, Debug, Args)]
 pub(super) struct ReadingArgs {
     /// Only calls whose first attempt was sent at or after this time (RFC 3339, a date, or an age such as 2h or 7d)
-    #[arg(long, value_name = "TIME", help_heading = "Which calls")]
+    #[arg(long, value_name = "TIME", value_parser = NonEmptyStringValueParser::new(), help_heading = "Which calls")]
     pub(super) since: Option<String>,
 
     /// Only calls whose first attempt was sent before this time
-    #[arg(long, value_name = "TIME", help_heading = "Which calls")]
+    #[arg(long, value_name = "TIME", value_parser = NonEmptyStringValueParser::new(), help_heading = "Which calls")]
     pub(super) until: Option<String>,
 
     /// Read every input in this format instead of detecting it (`retrylens formats` lists all)

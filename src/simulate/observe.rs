@@ -21,6 +21,10 @@ pub struct Incident {
     pub first: Time,
     /// When the last failing attempt was sent.
     pub last: Time,
+    /// Number of failing attempts of its kind.
+    pub failed: u64,
+    /// Number of attempts sent from its first to its last failing one.
+    pub sends: u64,
 }
 
 /// What the log shows of an incident. Times are in microseconds since the first attempt of its calls.

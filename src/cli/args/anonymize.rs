@@ -11,8 +11,7 @@ pub(in crate::cli) struct AnonymizeArgs {
         value_name = "SALT",
         num_args = 0..=1,
         require_equals = true,
-        default_missing_value = "",
         help_heading = "Output"
     )]
-    pub(in crate::cli) anonymize: Option<String>,
+    pub(in crate::cli) anonymize: Option<Option<String>>,
 }

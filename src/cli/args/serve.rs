@@ -1,6 +1,7 @@
 //! Arguments of `retrylens stub` and `retrylens record`.
 
-use super::{ConfigFile, FailOn};
+use super::{ConfigFile, FailOn, numbers};
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
@@ -17,7 +18,7 @@ pub(in crate::cli) struct StubArgs {
     pub(in crate::cli) each: bool,
 
     /// Limit requests per minute, with a token bucket that refills continuously
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Answers")]
+    #[arg(long, value_name = "N", value_parser = numbers::whole, help_heading = "Answers")]
     pub(in crate::cli) rate: Option<u64>,
 
     /// List all possible responses
@@ -77,19 +78,20 @@ pub(in crate::cli) enum Bodies {
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ListenArgs {
     /// Address to listen on; any other than loopback admits everyone who can reach it
-    #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), help_heading = "Listening")]
+    #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_parser = numbers::address,
+          help_heading = "Listening")]
     pub(in crate::cli) host: IpAddr,
 
     /// Also accept requests for this host, in addition to loopback and the listening address (repeatable)
-    #[arg(long, value_name = "NAME", help_heading = "Listening")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new(), help_heading = "Listening")]
     pub(in crate::cli) allow_host: Vec<String>,
 
     /// Port to listen on, 0 for any free port [default: 8529; with --check 0]
-    #[arg(long, value_name = "PORT", help_heading = "Listening")]
+    #[arg(long, value_name = "PORT", value_parser = numbers::port, help_heading = "Listening")]
     pub(in crate::cli) port: Option<u16>,
 
     /// Run name of the records [default: the program and the time]
-    #[arg(long, value_name = "NAME", help_heading = "Listening")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new(), help_heading = "Listening")]
     pub(in crate::cli) run: Option<String>,
 }
 
@@ -110,7 +112,7 @@ pub(in crate::cli) struct CheckArgs {
 
     /// Stop the command after this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 300, help_heading = "Checking",
-        value_parser = clap::value_parser!(u64).range(1..=86_400))]
+          value_parser = numbers::seconds_of_a_day)]
     pub(in crate::cli) timeout: u64,
 
     /// Exit with 1 if a finding is at or above this severity

@@ -32,7 +32,7 @@ fn counterfactual(args: &SimulateArgs, config: &Config) -> Result<Counterfactual
         base_s: args.base,
         cap_s: args.cap,
         is_in_analysis: false,
-        ..what_if::options(config, &args.policy, args.reading.complete)?
+        ..what_if::options(config, ("--policy", &args.policy), args.reading.complete)?
     };
     let input = InputArgs { inputs: args.from_log.clone(), reading: args.reading.clone() };
     let reading = inputs::open(&input, args.page.verbose, |reading| reading.dialect = config.dialect())?;
@@ -43,9 +43,9 @@ fn counterfactual(args: &SimulateArgs, config: &Config) -> Result<Counterfactual
     let all = what_if::incidents(&judgement.fleet);
     let found = match args.incident {
         Some(number) => all.get(number as usize - 1),
-        None => all.iter().rev().max_by_key(|(_, failed)| *failed),
+        None => all.iter().rev().max_by_key(|incident| incident.failed),
     };
-    let Some((incident, _)) = found else { return Err(no_incident(args, all.len())) };
+    let Some(incident) = found else { return Err(no_incident(args, all.len())) };
     replay(&ingested.table, incident, &replay_options).map_err(CliError::Usage)?.ok_or_else(|| {
         CliError::NoAttempts(
             "no call of this incident can be followed, or its failures are none that waiting heals: there is nothing to \

@@ -3,6 +3,7 @@
 mod concurrent_waits;
 mod decorrelated;
 mod flat;
+mod growth;
 mod schedule;
 #[cfg(test)]
 mod tests;
