@@ -109,7 +109,7 @@ pub(super) const RULE: Rule = Rule {
         "Where the waits of the calls do grow and no second loop sent, it is an outage, and info.",
         "Long waits need not grow.",
         "All accounts of a model count together: it is the service that gets the load.",
-        "Counted are the calls that start within the window, and all their attempts, whenever those were traffic.",
+        "Counted are the calls that start within the window, and all their attempts, whenever those were sent.",
     ]],
     check: Check::Fleet(check),
     firing: &[

@@ -75,10 +75,10 @@ pub(super) const RULE: Rule = Rule {
     needs: &[Field::Time, Field::CallIdentity, Field::Duration],
     settings: &[RATIO, WINDOW, CALLS, SPANS],
     exceptions: &[&[
-        "One stretch over the budget is an outage, unless the waits do not grow or a second loop traffic.",
+        "One stretch over the budget is an outage, unless the waits do not grow or a second loop sent.",
         "Where it rests on several stretches alone, it is info.",
         "All accounts of a model count together: it is the service that gets the load.",
-        "Counted are the calls that start within the window, and all their attempts, whenever those were traffic.",
+        "Counted are the calls that start within the window, and all their attempts, whenever those were sent.",
     ]],
     check: Check::Fleet(check),
     firing: &[
