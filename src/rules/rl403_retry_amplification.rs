@@ -21,7 +21,7 @@ const GROWTH: Setting = Setting {
 const SPACED: Setting =
     Setting { name: "growth_calls", default: 20.0, unit: "", meaning: "calls that must show it; RL405 follows" };
 const GENTLE: Setting = Setting {
-    name: "long_wait_s",
+    name: "gentle_s",
     default: 5.0,
     unit: "s",
     meaning: "waits as long as this need not grow; RL405 follows",
