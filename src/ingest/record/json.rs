@@ -161,19 +161,19 @@ impl<'t> Reader<'t> {
 
     fn number(&mut self) -> Result<Scalar<'t>, Fault> {
         let (text, bytes, start) = (self.text, self.text.as_bytes(), self.at);
-        let (end, value) = match scan::scalar(bytes, start) {
-            Some((Kind::Integer, _, end, _)) => (end, integer(&text[start..end])),
-            Some((Kind::Decimal, _, end, _)) => (end, decimal(&text[start..end])),
+        let (length, value) = match scan::scalar(&bytes[start..]) {
+            Some((Kind::Integer, length)) => (length, integer(&text[start..start + length])),
+            Some((Kind::Decimal, length)) => (length, decimal(&text[start..start + length])),
             _ if bytes[start..].starts_with(b"-Infinity") => {
                 self.at += "-Infinity".len();
                 return Ok(Scalar::Null);
             }
-            _ => match scan::number_end(bytes, start) {
-                Some(end) => (end, long_number(&text[start..end])),
+            _ => match scan::number_length(&bytes[start..]) {
+                Some(length) => (length, long_number(&text[start..start + length])),
                 None => return self.fault("not a number"),
             },
         };
-        self.at = end;
+        self.at += length;
         value.map_or_else(|| self.fault("not a number"), Ok)
     }
 
