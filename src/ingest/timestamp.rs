@@ -167,7 +167,7 @@ fn fraction_us(tail: &[u8]) -> Option<i64> {
 }
 
 /// Parses the digits after the decimal point into microseconds; finer digits are dropped.
-#[inline]
+#[inline(always)]
 fn millionths(digits: &[u8]) -> Option<i64> {
     // Computed in billionths first, from at most nine digits.
     let (value, missing) = match digits {

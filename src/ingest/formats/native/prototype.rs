@@ -119,7 +119,7 @@ impl Prototype {
         said.read(line, scalars, &self.targets, place.zone)?;
         let mut row = self.row_of(&said, line, place)?;
         let names = &self.names;
-        let origin = *self.origin.get_or_insert_with(|| origins.of(&names.each_ref().map(|name| &**name), table));
+        let origin = &*self.origin.get_or_insert_with(|| origins.of(&names.each_ref().map(|name| &**name), table));
         row.origin = origin.1;
         let answered = row.ended();
         for kind in LimitKind::ALL {
@@ -130,16 +130,16 @@ impl Prototype {
         let (run, call) = self.names_of(&said);
         let (request_id, request_hash) = (said.request_id(), body_hash(said.request_hash));
         row.run = table.names.intern(run.unwrap_or(place.stream));
-        let detail = self.detail.map(|detail| Detail {
-            request_id: table.keep(request_id.map(kept_id)),
-            call_id: table.keep(call.map(kept_id)),
-            request_hash,
-            ..detail
-        });
-        if detail.is_none() {
-            row.detail = keep_ids(table, request_id, call, request_hash, row.number);
+        match self.detail {
+            None => {
+                row.detail = keep_ids(table, request_id, call, request_hash, row.number);
+                table.push(row, None, said.usage);
+            }
+            Some(detail) => {
+                let (request_id, call_id) = (table.keep(request_id.map(kept_id)), table.keep(call.map(kept_id)));
+                table.push(row, Some(Detail { request_id, call_id, request_hash, ..detail }), said.usage);
+            }
         }
-        table.push(row, detail, said.usage);
         Some(())
     }
 
