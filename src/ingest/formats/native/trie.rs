@@ -3,7 +3,7 @@
 use crate::ingest::record::scan;
 
 /// Maximum number of values; when it is reached, all are discarded and learning starts anew.
-const MOST: usize = 64;
+const MOST: usize = 256;
 
 /// Start and end of a scalar in its line, excluding quotes.
 #[derive(Clone, Copy, Debug)]
