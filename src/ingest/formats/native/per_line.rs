@@ -275,8 +275,11 @@ struct Value<'l, 's> {
 }
 
 impl<'l> Value<'l, '_> {
-    fn bytes(self) -> &'l [u8] {
-        self.line.as_bytes().get(self.scalar.start as usize..self.scalar.end as usize).unwrap_or_default()
+    /// Returns the bytes of the scalar without its `quotes` at either end.
+    #[inline]
+    fn bytes(self, quotes: usize) -> &'l [u8] {
+        let end = (self.scalar.end as usize).saturating_sub(quotes);
+        self.line.as_bytes().get(self.scalar.start as usize + quotes..end).unwrap_or_default()
     }
 
     fn is_some(self) -> bool {
@@ -287,7 +290,7 @@ impl<'l> Value<'l, '_> {
     fn words(self) -> Option<Option<&'l str>> {
         match self.scalar.kind {
             Kind::Null => Some(None),
-            Kind::Text => self.line.get(self.scalar.start as usize..self.scalar.end as usize).map(Some),
+            Kind::Text => self.scalar.inside(self.line).map(Some),
             _ => None,
         }
     }
@@ -302,7 +305,8 @@ impl<'l> Value<'l, '_> {
     fn integer(self) -> Option<Option<i64>> {
         match self.scalar.kind {
             Kind::Null => Some(None),
-            Kind::Integer | Kind::Text => scan::integer(self.bytes()).map(Some),
+            Kind::Integer => scan::integer(self.bytes(0)).map(Some),
+            Kind::Text => scan::integer(self.bytes(1)).map(Some),
             _ => None,
         }
     }
@@ -312,7 +316,7 @@ impl<'l> Value<'l, '_> {
     fn number(self) -> Option<Option<f64>> {
         match self.scalar.kind {
             Kind::Null => Some(None),
-            Kind::Integer | Kind::Decimal => scan::decimal(self.bytes()).map(Some),
+            Kind::Integer | Kind::Decimal => scan::decimal(self.bytes(0)).map(Some),
             _ => None,
         }
     }
@@ -322,7 +326,7 @@ impl<'l> Value<'l, '_> {
     fn time(self, zone: Zone) -> Option<Time> {
         match self.scalar.kind {
             Kind::Text => timestamp::from_text(self.words()??, zone),
-            Kind::Integer => timestamp::from_integer(scan::integer(self.bytes())?),
+            Kind::Integer => timestamp::from_integer(scan::integer(self.bytes(0))?),
             _ => None,
         }
     }

@@ -74,7 +74,7 @@ impl Prototype {
             .iter()
             .zip(roles)
             .filter(|(_, role)| differs(*role))
-            .map(|(scalar, role)| (scalar.with_quotes(), role))
+            .map(|(scalar, role)| (scalar.ends(), role))
             .unzip();
         let prototype = Prototype {
             row: Attempt { flags: Flags(row.flags.0 & !VARYING_FLAGS), ..row },
@@ -91,8 +91,7 @@ impl Prototype {
     /// Returns whether the prototype reproduces the row of the line it was learned from.
     fn makes_same(&self, made: &Made<'_, '_>, row: &Attempt, cuts: &[(usize, usize)]) -> bool {
         let Made { line, scalars, record, place, table, .. } = *made;
-        let of_cut: Vec<ScalarSpan> =
-            scalars.iter().filter(|scalar| cuts.contains(&scalar.with_quotes())).copied().collect();
+        let of_cut: Vec<ScalarSpan> = scalars.iter().filter(|scalar| cuts.contains(&scalar.ends())).copied().collect();
         let mut said = PerLine::default();
         if said.read(line, &of_cut, &self.targets, place.zone).is_none() {
             return false;

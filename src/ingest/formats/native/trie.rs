@@ -5,7 +5,7 @@ use crate::ingest::record::scan;
 /// Maximum number of values; when it is reached, all are discarded and learning starts anew.
 const MOST: usize = 256;
 
-/// Start and end of a scalar in its line, excluding quotes.
+/// Start and end of a scalar in its line, including quotes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ScalarSpan {
     pub(super) start: u32,
@@ -14,16 +14,21 @@ pub(super) struct ScalarSpan {
 }
 
 impl ScalarSpan {
-    /// Returns the span of a scalar given by its start and length, including quotes.
-    fn new(kind: scan::Kind, start: usize, length: usize) -> ScalarSpan {
-        let quote = usize::from(kind == scan::Kind::Text);
-        ScalarSpan { start: (start + quote) as u32, end: (start + length - quote) as u32, kind }
+    /// Returns start and end.
+    pub(super) fn ends(self) -> (usize, usize) {
+        (self.start as usize, self.end as usize)
     }
 
-    /// Returns start and end including quotes.
-    pub(super) fn with_quotes(self) -> (usize, usize) {
-        let quote = usize::from(self.kind == scan::Kind::Text);
-        (self.start as usize - quote, self.end as usize + quote)
+    /// Returns the scalar's text in `line`, including quotes.
+    #[inline]
+    pub(super) fn of<'l>(&self, line: &'l str) -> Option<&'l str> {
+        line.get(self.start as usize..self.end as usize)
+    }
+
+    /// Returns what a text without escapes has between its quotes.
+    #[inline]
+    pub(super) fn inside<'l>(&self, line: &'l str) -> Option<&'l str> {
+        line.get(self.start as usize + 1..(self.end as usize).checked_sub(1)?)
     }
 }
 
@@ -132,8 +137,10 @@ impl<V> Trie<V> {
             let Some((kind, length)) = scan::scalar(after) else {
                 return if after.first().is_some_and(scan::begins_scalar) { Fit::Unusual } else { Fit::Other };
             };
-            scalars.push(ScalarSpan::new(kind, line.len() - after.len(), length));
-            rest = after.get(length..).unwrap_or_default();
+            let start = (line.len() - after.len()) as u32;
+            scalars.push(ScalarSpan { start, end: start + length as u32, kind });
+            let Some(after) = after.get(length..) else { return Fit::Other };
+            rest = after;
             here = &mut here.next[rank];
         }
     }
@@ -179,7 +186,11 @@ mod tests {
             Fit::Unusual => None,
             Fit::Other => Some(usize::MAX),
         };
-        (found, scalars.iter().map(|it| line[it.start as usize..it.end as usize].to_owned()).collect())
+        let text = |scalar: &ScalarSpan| match scalar.kind {
+            scan::Kind::Text => scalar.inside(line).map(str::to_owned),
+            _ => scalar.of(line).map(str::to_owned),
+        };
+        (found, scalars.iter().filter_map(text).collect())
     }
 
     #[test]
