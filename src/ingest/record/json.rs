@@ -6,6 +6,7 @@
 
 mod skip;
 
+use super::digits;
 use super::scalar::Scalar;
 use super::scan::{self, Kind};
 use std::borrow::Cow;
@@ -21,13 +22,13 @@ pub(crate) struct Fault {
 /// Parses a number without a decimal point; `text` must be a valid JSON number.
 #[inline]
 pub(in crate::ingest) fn integer<'t>(text: &str) -> Option<Scalar<'t>> {
-    scan::integer(text.as_bytes()).map(Scalar::Int).or_else(|| long_number(text))
+    digits::integer(text.as_bytes()).map(Scalar::Int).or_else(|| long_number(text))
 }
 
 /// Parses a number with a decimal point; `text` must be a valid JSON number.
 #[inline]
 pub(in crate::ingest) fn decimal<'t>(text: &str) -> Option<Scalar<'t>> {
-    scan::decimal(text.as_bytes()).map(Scalar::Float).or_else(|| long_number(text))
+    digits::decimal(text.as_bytes()).map(Scalar::Float).or_else(|| long_number(text))
 }
 
 /// Parses numbers with many digits or with exponents.

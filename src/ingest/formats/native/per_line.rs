@@ -5,9 +5,10 @@
 use super::plan::{Role, Target};
 use super::trie::ScalarSpan;
 use crate::ingest::conventions::Moments;
+use crate::ingest::record::digits;
 use crate::ingest::record::fields::Field;
 use crate::ingest::record::header_names::{Header, LimitPart};
-use crate::ingest::record::scan::{self, Kind};
+use crate::ingest::record::scan::Kind;
 use crate::ingest::record::{DEAREST_USD, cost_micro_usd, ttft_ms_plus_1};
 use crate::ingest::timestamp;
 use crate::model::{Detail, LimitKind, Span, Time, Usage, Zone};
@@ -305,8 +306,8 @@ impl<'l> Value<'l, '_> {
     fn integer(self) -> Option<Option<i64>> {
         match self.scalar.kind {
             Kind::Null => Some(None),
-            Kind::Integer => scan::integer(self.bytes(0)).map(Some),
-            Kind::Text => scan::integer(self.bytes(1)).map(Some),
+            Kind::Integer => digits::integer(self.bytes(0)).map(Some),
+            Kind::Text => digits::integer(self.bytes(1)).map(Some),
             _ => None,
         }
     }
@@ -316,7 +317,7 @@ impl<'l> Value<'l, '_> {
     fn number(self) -> Option<Option<f64>> {
         match self.scalar.kind {
             Kind::Null => Some(None),
-            Kind::Integer | Kind::Decimal => scan::decimal(self.bytes(0)).map(Some),
+            Kind::Integer | Kind::Decimal => digits::decimal(self.bytes(0)).map(Some),
             _ => None,
         }
     }
@@ -326,7 +327,7 @@ impl<'l> Value<'l, '_> {
     fn time(self, zone: Zone) -> Option<Time> {
         match self.scalar.kind {
             Kind::Text => timestamp::from_text(self.words()??, zone),
-            Kind::Integer => timestamp::from_integer(scan::integer(self.bytes(0))?),
+            Kind::Integer => timestamp::from_integer(digits::integer(self.bytes(0))?),
             _ => None,
         }
     }
