@@ -80,6 +80,7 @@ pub(crate) struct Unread {
 
 impl LineCounts {
     /// Counts a line by what became of its record.
+    #[inline]
     pub(in crate::ingest) fn taken(&mut self, taken: Taken, text: &str, at: Position<'_>, reading: &ReadSettings<'_>) {
         match taken {
             Taken::Attempt => {

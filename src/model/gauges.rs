@@ -128,17 +128,17 @@ impl Gauges {
 
     /// Adds a reading of `origin`. A negative remaining amount or a limit of 0 is a sentinel, which is only noted.
     #[inline]
-    pub fn add(&mut self, names: &Interner, (origin, id): (Origin, OriginId), at: Time, reading: Reading) {
-        let known = self.known.get(id.0 as usize).map_or(u32::MAX, |tracks| tracks[reading.kind as usize]);
+    pub fn add(&mut self, names: &Interner, origin: &(Origin, OriginId), at: Time, reading: Reading) {
+        let known = self.known.get(origin.1.0 as usize).map_or(u32::MAX, |tracks| tracks[reading.kind as usize]);
         match self.tracks.get_mut(known as usize) {
             Some((_, track)) => track.add(at, reading),
-            None => self.add_first(names, (origin, id), at, reading),
+            None => self.add_first(names, origin, at, reading),
         }
     }
 
     /// Adds the first reading of an origin and a kind of limit.
     #[cold]
-    fn add_first(&mut self, names: &Interner, (origin, id): (Origin, OriginId), at: Time, reading: Reading) {
+    fn add_first(&mut self, names: &Interner, (origin, id): &(Origin, OriginId), at: Time, reading: Reading) {
         let track = self.track(origin.scope(), reading.kind, Some(names));
         let place = id.0 as usize;
         if place >= self.known.len() {
@@ -217,7 +217,7 @@ mod tests {
             for n in 0..seconds * 10 {
                 let at = Time((stretch * seconds * 10 + n) * 100_000);
                 let reading = Reading { kind: LimitKind::Requests, limit: 9, remaining: n % 9 };
-                gauges.add(&names, origin, at, reading);
+                gauges.add(&names, &origin, at, reading);
                 if n == 0 {
                     first_widths.extend(gauges.iter().map(|(.., track)| track.series.width_us()));
                 }

@@ -5,6 +5,7 @@ mod attempt;
 mod begun;
 mod client;
 mod conversion;
+pub(in crate::ingest) mod digits;
 pub(in crate::ingest) mod ending;
 pub(in crate::ingest) mod error_body;
 #[cfg(feature = "serve")]
