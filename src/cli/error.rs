@@ -79,7 +79,10 @@ impl CliError {
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
-            CliError::Partial { error: PartialError::Truncated { .. } | PartialError::Damaged, .. } => IO_FAILED,
+            CliError::Partial {
+                error: PartialError::Truncated { .. } | PartialError::Damaged | PartialError::Bloated { .. },
+                ..
+            } => IO_FAILED,
             CliError::State(StateError::Settings { .. } | StateError::Version { .. }) => 2,
             CliError::Usage(_) | CliError::Config(_) | CliError::Partial { .. } => 2,
             CliError::NoAttempts(_) | CliError::Ingest(IngestError::NoLogs { .. } | IngestError::Pattern { .. }) => 3,

@@ -34,9 +34,18 @@ pub(super) fn options(args: &InputArgs, adjust: impl FnOnce(&mut Options)) -> Op
 
 /// Finds the inputs of `args`, and installs the interrupt handler and the thread pool.
 pub(super) fn open(args: &InputArgs, verbose: bool, adjust: impl FnOnce(&mut Options)) -> Result<Reading, CliError> {
+    open_sources(args, logs(&args.inputs)?, verbose, adjust)
+}
+
+/// Like [`open`], for inputs that were found already.
+pub(super) fn open_sources(
+    args: &InputArgs,
+    sources: Vec<Source>,
+    verbose: bool,
+    adjust: impl FnOnce(&mut Options),
+) -> Result<Reading, CliError> {
     interrupt::watch();
     set_threads(args)?;
-    let sources = logs(&args.inputs)?;
     let options = options(args, adjust);
     let bar = progress(&sources, args.quiet);
     Ok(Reading { sources, options, bar, verbose, silent: false })
@@ -209,7 +218,11 @@ fn nothing_found(ingested: &Ingested) -> String {
 }
 
 /// Error for filters that exclude every call, naming the filter that matches nothing.
+/// Without any attempt to exclude, the error is that of an empty log.
 pub(super) fn nothing_left(ingested: &Ingested, judgement: &Judgement<'_>, filter: &Filter, left_out: u64) -> CliError {
+    if left_out == 0 {
+        return CliError::NoAttempts(nothing_found(ingested));
+    }
     let options: Vec<String> = [("--since", filter.since.is_some()), ("--until", filter.until.is_some())]
         .into_iter()
         .filter(|(_, given)| *given)

@@ -136,7 +136,7 @@ impl Format for NoLog {
         "No log."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "how it begins"
     }
 

@@ -8,11 +8,12 @@ use super::foreign;
 use super::formats::FormatName;
 use super::ingested::Ingested;
 use super::line_counts;
-use super::record::field_names;
+use super::record::{FINGERPRINT, field_names};
 use super::source::{Source, order};
 use super::unended::{EndlessStarts, OpenStart};
-use crate::model::{AttemptTable, Ledger, Reject};
+use crate::model::{Attempt, AttemptTable, Ledger, Reject, Time};
 use serde::{Deserialize, Serialize};
+use std::hash::BuildHasher;
 use std::io;
 use std::path::PathBuf;
 
@@ -53,12 +54,29 @@ pub(crate) struct InputFacts {
     pub(crate) start: (u64, u64),
     /// Bytes read, after decompression, and the number of line ends in them.
     pub(crate) read: (u64, u64),
-    /// Fingerprint of the start of the input.
+    /// Fingerprint of the start of the input and of its first attempt. Logs of one name on several hosts may have a long
+    /// banner in common; their attempts differ.
     pub(crate) head: u64,
     /// Number of lines, and of attempts, skipped, rejected and blank lines among them.
     pub(crate) ledger: [u64; 5],
     /// Error that kept it from being read to its end, and whether that is [`io::ErrorKind::NotFound`].
     pub(crate) failure: Option<(String, bool)>,
+}
+
+impl Part {
+    /// Forgets the attempts sent before `oldest`, with their lines and the headroom read until then. Attempts without a
+    /// date stay.
+    pub(crate) fn forget(&mut self, oldest: Time) {
+        let is_kept = |row: &Attempt| row.sent >= oldest || row.is_undated();
+        for row in self.table.rows.iter().filter(|row| !is_kept(row)) {
+            let [lines, attempts, ..] = &mut self.facts.inputs[row.file as usize].ledger;
+            (*lines, *attempts) = (lines.saturating_sub(1), attempts.saturating_sub(1));
+        }
+        let kept = (0..).zip(&self.table.rows).filter(|(_, row)| is_kept(row)).map(|(nth, _)| nth);
+        let kept: Vec<u32> = kept.collect();
+        self.table.retain(&kept);
+        self.table.gauges.forget(oldest);
+    }
 }
 
 impl Facts {
@@ -110,6 +128,11 @@ impl Accumulator {
     pub(super) fn into_part(mut self) -> Part {
         self.settle();
         let mut inputs: Vec<InputFacts> = (0..self.out.inputs.len()).map(|file| self.input_facts(file)).collect();
+        let mut seen = vec![false; inputs.len()];
+        for row in self.out.table.rows.iter().filter(|row| !std::mem::replace(&mut seen[row.file as usize], true)) {
+            let input = &mut inputs[row.file as usize];
+            input.head = FINGERPRINT.hash_one((input.head, row.sent.0, row.line, row.identity)).max(1);
+        }
         for (file, note) in self.notes {
             inputs[file as usize].notes.push(note);
         }

@@ -114,6 +114,18 @@ pub(crate) struct Widths(HashMap<(String, LimitKind), Series<()>, RandomState>);
 const MOST_WIDTHS: usize = 64;
 
 impl Gauges {
+    /// Forgets the readings before `oldest`, as far as their buckets hold no later ones.
+    pub(crate) fn forget(&mut self, oldest: Time) {
+        for ((scope, kind), track) in std::mem::take(self).tracks {
+            let (width_us, mut buckets) = track.series.sorted();
+            buckets.retain(|(_, gauge)| gauge.last.0 >= oldest);
+            if track.bad || !buckets.is_empty() {
+                let series = Series::of_buckets(width_us, buckets).unwrap_or_default();
+                self.merge(scope, kind, Track { series, bad: track.bad });
+            }
+        }
+    }
+
     /// Adds a reading of `origin`. A negative remaining amount or a limit of 0 is a sentinel, which is only noted.
     #[inline]
     pub fn add(&mut self, names: &Interner, (origin, id): (Origin, OriginId), at: Time, reading: Reading) {

@@ -25,7 +25,7 @@ impl Format for Csv {
         "Values between commas, tabs or semicolons, under a first line that names the fields."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "a first line of names, at least three of them fields of an attempt"
     }
 

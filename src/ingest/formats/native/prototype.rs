@@ -57,7 +57,7 @@ impl Prototype {
 
     /// Returns the prototype of a line; `None` if its row depends on values that lines like it need not share.
     pub(super) fn learn(made: &Made<'_, '_>) -> Option<Entry<Prototype>> {
-        let Made { line, scalars, plan, record, table, .. } = *made;
+        let Made { line, scalars, plan, record, place, table } = *made;
         let row = *table.rows.last()?;
         let detail = table.detail(&row).copied();
         let roles = plan.roles();
@@ -65,9 +65,10 @@ impl Prototype {
         if scalars.iter().zip(&roles).any(stands_in) || detail.is_some_and(|detail| !is_of_a_success(&detail)) {
             return None;
         }
+        let is_bare = detail.is_none() && !place.keep_ids;
         let differs = |role: Role| match role {
             Role::Free => true,
-            Role::Is(target) => varies(target) || is_of_failures(target) || (detail.is_none() && is_of_retries(target)),
+            Role::Is(target) => varies(target) || is_of_failures(target) || (is_bare && is_of_retries(target)),
             Role::Part => false,
         };
         let (cuts, roles): (Vec<_>, Vec<Role>) = scalars
@@ -137,7 +138,7 @@ impl Prototype {
             ..detail
         });
         if detail.is_none() {
-            row.detail = keep_ids(table, request_id, call, request_hash, row.number);
+            row.detail = keep_ids(table, (request_id, call), request_hash, place, row.number);
         }
         table.push(row, detail, said.usage);
         Some(())
