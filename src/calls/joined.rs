@@ -1,7 +1,7 @@
 //! Joins calls of several logs that have views of the same attempts.
 
 use super::reuse::Part;
-use super::series::{Rows, Series};
+use super::series::{AttemptSeries, Rows};
 use super::{Call, Grouping, Horizon};
 use crate::model::{AttemptTable, Time};
 use smallvec::SmallVec;
@@ -27,8 +27,8 @@ impl Unsettled {
         Unsettled { rows: part.rows, grouping, fell_back: false, overlapped: part.overlapped }
     }
 
-    pub(crate) fn of_series(series: Series) -> Unsettled {
-        let Series { rows, grouping, fell_back } = series;
+    pub(crate) fn of_series(series: AttemptSeries) -> Unsettled {
+        let AttemptSeries { rows, grouping, fell_back } = series;
         Unsettled { rows, grouping, fell_back, overlapped: false }
     }
 

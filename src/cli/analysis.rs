@@ -36,7 +36,7 @@ impl<'a> Analysis<'a> {
         let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
         let rules = config::select(&config, &args.select, &args.ignore)?;
         let options = config::options(&config, rules, &args.input)?;
-        let question = what_if::question(&config, &args.what_if, options.complete)?;
+        let question = what_if::question(&config, ("--what-if", &args.what_if), options.complete)?;
         Ok(Analysis { args, outputs, options, config, anonymizer, baseline, question })
     }
 

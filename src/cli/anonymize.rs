@@ -12,17 +12,23 @@ const SHORTEST: usize = 16;
 /// Returns the anonymizer, or `None` if real names are to be shown.
 pub(super) fn anonymizer(args: &AnonymizeArgs) -> Result<Option<Anonymizer>, CliError> {
     let Some(given) = &args.anonymize else { return Ok(None) };
-    let salt = match given.as_str() {
-        "" => match std::env::var(VARIABLE).unwrap_or_default() {
+    let salt = match given {
+        None => match std::env::var(VARIABLE).unwrap_or_default() {
             empty if empty.is_empty() => random()?,
             salt => checked(&salt, VARIABLE)?,
         },
-        salt => checked(salt, "--anonymize")?,
+        Some(salt) => checked(salt, "--anonymize")?,
     };
     Anonymizer::new(&salt).map(Some).map_err(CliError::Usage)
 }
 
 fn checked(salt: &str, source: &str) -> Result<Vec<u8>, CliError> {
+    if salt.is_empty() {
+        return Err(CliError::Usage(format!(
+            "{source}=: the salt is empty: give one of {SHORTEST} characters or more, or {source} alone for names that are \
+             new each time"
+        )));
+    }
     if salt.chars().count() < SHORTEST {
         return Err(CliError::Usage(format!(
             "{source}: a salt of fewer than {SHORTEST} characters can be guessed, and with it every id; \

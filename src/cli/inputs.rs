@@ -218,7 +218,11 @@ fn nothing_found(ingested: &Ingested) -> String {
 }
 
 /// Error for filters that exclude every call, naming the filter that matches nothing.
+/// Without any attempt to exclude, the error is that of an empty log.
 pub(super) fn nothing_left(ingested: &Ingested, judgement: &Judgement<'_>, filter: &Filter, left_out: u64) -> CliError {
+    if left_out == 0 {
+        return CliError::NoAttempts(nothing_found(ingested));
+    }
     let options: Vec<String> = [("--since", filter.since.is_some()), ("--until", filter.until.is_some())]
         .into_iter()
         .filter(|(_, given)| *given)

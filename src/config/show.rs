@@ -1,4 +1,4 @@
-//! Writes the configuration in force as a `retrylens.toml`.
+//! Writes the effective configuration as a `retrylens.toml`.
 
 use super::{Config, OwnKey, Suppress, Words, prices};
 use crate::classify::OwnRow;

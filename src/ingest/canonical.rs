@@ -29,7 +29,7 @@ impl Plan {
         self.wrapping.is_none() && self.format.name() == super::formats::native::NAME
     }
 
-    /// Returns the plan for reading what [`write`] wrote of this input.
+    /// Returns the plan for reading what [`write()`] wrote of this input.
     pub(crate) fn canonical(&self) -> Plan {
         Plan { conventions: self.conventions, ..Plan::plain() }
     }

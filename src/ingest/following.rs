@@ -148,7 +148,7 @@ impl Following {
     /// # Errors
     /// When no input could be read.
     pub fn so_far(&mut self) -> Result<&Ingested, IngestError> {
-        self.merger.accumulator.sum_up()?;
+        self.merger.accumulator.summarize()?;
         self.merger.accumulator.out.table.find_all_views();
         Ok(&self.merger.accumulator.out)
     }

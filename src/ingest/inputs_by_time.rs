@@ -90,7 +90,7 @@ pub fn read_in_time(
         inputs.hand_over_plans(&mut merger.accumulator);
         let (streams, accumulator) = (&merger.streams, &mut merger.accumulator);
         let ((), chunks) = rayon::join(
-            || take_in(accumulator, watermark, sink),
+            || emit_pending(accumulator, watermark, sink),
             || batch.par_iter().map(|piece| piece.parse(streams, options, progress)).collect::<Vec<_>>(),
         );
         if batch.is_empty() {
@@ -103,7 +103,7 @@ pub fn read_in_time(
 }
 
 /// Merges what was read and passes it to the sink.
-fn take_in(accumulator: &mut Accumulator, watermark: Time, sink: Sink<'_>) {
+fn emit_pending(accumulator: &mut Accumulator, watermark: Time, sink: Sink<'_>) {
     if !accumulator.pending.is_empty() {
         accumulator.settle();
         sink(&mut accumulator.out.table, watermark);

@@ -43,13 +43,13 @@ impl<'c> Reading<'c> {
             file: self.file,
             line: at.line,
             record: at.record,
-            stream: at.given.and_then(|given| given.source.as_deref()).unwrap_or(self.stream),
+            stream: at.defaults.and_then(|defaults| defaults.source.as_deref()).unwrap_or(self.stream),
             zone: self.zone,
             filter: self.filter,
             dialect: self.dialect,
             keep_ids: self.keep_ids,
             conventions: self.conventions,
-            given: at.given,
+            defaults: at.defaults,
         }
     }
 }

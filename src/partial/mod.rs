@@ -4,6 +4,8 @@
 //! together give the same result as reading all logs at once. Names are stored as strings; no numbering of one process
 //! is written.
 
+#[doc(hidden)]
+pub mod bench;
 mod columns;
 mod details;
 mod error;

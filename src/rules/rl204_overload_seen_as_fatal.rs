@@ -119,8 +119,8 @@ fn hit(run: Symbol, class: Class, handling: &Handling) -> Hit {
     .count("calls_retried", handling.retried)
     .count("calls_given_up", handling.given_up)
     .count("given_up_mid_stream", handling.given_up_mid_stream);
-    hit.rows.extend(handling.first_given_up.map(|spot| spot.row));
-    hit.rows.extend(handling.first_retried.map(|spot| spot.row));
+    hit.rows.extend(handling.first_given_up.map(|row_ref| row_ref.row));
+    hit.rows.extend(handling.first_retried.map(|row_ref| row_ref.row));
     hit.run = Some(run);
     hit
 }

@@ -267,8 +267,8 @@ fn hit(fleet: &Fleet<'_>, sent: &Sent, worst: &Amplified, settings: &Settings) -
         Some(storm) => hit = storm.figures(hit),
         None => hit.confidence = Confidence::Medium,
     }
-    hit.rows.extend(worst.first.map(|spot| spot.row));
-    hit.rows.extend(sent.spacing.example.filter(|_| hit.severity != Some(Severity::Info)).map(|spot| spot.row));
+    hit.rows.extend(worst.first.map(|row_ref| row_ref.row));
+    hit.rows.extend(sent.spacing.example.filter(|_| hit.severity != Some(Severity::Info)).map(|row_ref| row_ref.row));
     hit.scope = Some(sent.service.scope());
     hit
 }

@@ -151,7 +151,7 @@ fn hit(fleet: &Fleet<'_>, sent: &Sent, worst: &Amplified, settings: &Settings) -
             hit.confidence = Confidence::Medium;
         }
     }
-    hit.rows.extend(worst.first.map(|spot| spot.row));
+    hit.rows.extend(worst.first.map(|row_ref| row_ref.row));
     hit.scope = Some(sent.service.scope());
     (hit, blamed)
 }

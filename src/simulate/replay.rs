@@ -75,22 +75,22 @@ pub struct Counterfactual {
 
 /// The same as a document of its own.
 #[derive(Clone, Debug, Serialize)]
-pub struct Replay<'a> {
+pub struct ReplayDocument<'a> {
     /// Version of this form.
     pub schema_version: u32,
     /// The program and version that made it.
     pub generator: String,
     /// The incident.
     #[serde(flatten)]
-    pub told: &'a Counterfactual,
+    pub counterfactual: &'a Counterfactual,
 }
 
-impl<'a> Replay<'a> {
-    /// The document that `told` makes.
+impl<'a> ReplayDocument<'a> {
+    /// The document that `counterfactual` makes.
     #[must_use]
-    pub fn of(told: &'a Counterfactual) -> Replay<'a> {
+    pub fn of(counterfactual: &'a Counterfactual) -> ReplayDocument<'a> {
         let generator = format!("retrylens {}", env!("CARGO_PKG_VERSION"));
-        Replay { schema_version: super::SCHEMA_VERSION, generator, told }
+        ReplayDocument { schema_version: super::SCHEMA_VERSION, generator, counterfactual }
     }
 }
 
@@ -169,7 +169,7 @@ pub fn replay(
     let policies: Vec<ReplayedPolicy> =
         policies.into_par_iter().map(|one| under(&readings, &observed, one, seeds)).collect();
     let (provider, model) = incident.service.names(table);
-    let mut told = Counterfactual {
+    let mut counterfactual = Counterfactual {
         class: incident.class.name(),
         provider: provider.map(masked),
         model: model.map(masked),
@@ -192,8 +192,8 @@ pub fn replay(
         policies,
         summary: Vec::new(),
     };
-    told.summary = summary(&told);
-    Ok(Some(told))
+    counterfactual.summary = summary(&counterfactual, incident);
+    Ok(Some(counterfactual))
 }
 
 fn terms(observed: &Observed, question: &Question) -> Terms {
@@ -308,18 +308,33 @@ fn means(setup: &Setup, strategy: &Strategy, seeds: u64) -> (Figures, Outcome) {
     (figures, first)
 }
 
-fn summary(told: &Counterfactual) -> Vec<String> {
-    let mut lines = vec![format!("What happened: {}: {}.", told.calls_under_way(), told.observed.in_words())];
-    if !told.holds {
+/// Explains why the incident itself has other counts, if it has.
+fn counted_otherwise(observed: &Figures, incident: &Incident) -> Option<String> {
+    let same = whole(observed.failed) == incident.failed && whole(observed.attempts) == incident.sends;
+    (!same).then(|| {
+        format!(
+            "That counts every attempt of these calls, before and after the incident too, and leaves out calls that met a \
+             failure no retry heals; the incident alone has {} in {}.",
+            counted(incident.failed, "failure"),
+            counted(incident.sends, "attempt")
+        )
+    })
+}
+
+fn summary(counterfactual: &Counterfactual, incident: &Incident) -> Vec<String> {
+    let mut lines =
+        vec![format!("What happened: {}: {}.", counterfactual.calls_under_way(), counterfactual.observed.in_words())];
+    lines.extend(counted_otherwise(&counterfactual.observed, incident));
+    if !counterfactual.holds {
         lines.push(format!(
             "The model, with the waits of the log, gives {}: that differs by more than {}, so nothing is claimed of other \
              policies.",
-            told.replayed.in_words(),
+            counterfactual.replayed.in_words(),
             percent(TOLERANCE)
         ));
         return lines;
     }
-    let best = told.policies.iter().min_by(|a, b| {
+    let best = counterfactual.policies.iter().min_by(|a, b| {
         // Compares the worst results over all readings.
         let key = |one: &ReplayedPolicy| (whole(one.lost_range[1]), whole(one.attempts_range[1]));
         key(a).cmp(&key(b)).then(a.figures.over_after_s.total_cmp(&b.figures.over_after_s))
@@ -336,7 +351,7 @@ fn summary(told: &Counterfactual) -> Vec<String> {
     }
     lines.push(format!(
         "With the waits of the log the model gives {}: within {} of what happened.",
-        told.replayed.in_words(),
+        counterfactual.replayed.in_words(),
         percent(TOLERANCE)
     ));
     lines

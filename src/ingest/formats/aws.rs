@@ -3,7 +3,7 @@
 //! botocore calls it `ResponseMetadata`, the SDK for JavaScript `$metadata`; both count the attempts behind one
 //! response.
 
-use super::json_objects::{Members, told_by_members};
+use super::json_objects::{Members, match_members};
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::head::Head;
@@ -23,13 +23,13 @@ impl Format for Aws {
         "Responses of Amazon Bedrock as AWS SDKs give them, with the number of attempts behind each."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`ResponseMetadata` with `RetryAttempts`, or `$metadata` with `attempts`"
     }
 
     fn detect(&self, head: &Head<'_>) -> Match {
-        match told_by_members(head, "\"ResponseMetadata\"", |members| metadata_of(members).is_some()) {
-            Match::No => told_by_members(head, "\"$metadata\"", |members| metadata_of(members).is_some()),
+        match match_members(head, "\"ResponseMetadata\"", |members| metadata_of(members).is_some()) {
+            Match::No => match_members(head, "\"$metadata\"", |members| metadata_of(members).is_some()),
             fit => fit,
         }
     }

@@ -1,7 +1,7 @@
 //! Attempts assembled from several records, emitted once the call they belong to is known.
 
 use super::json_lines::JsonLines;
-use crate::ingest::position::{Given, Position};
+use crate::ingest::position::{Defaults, Position};
 use crate::ingest::sink::Sink;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use std::ops::Range;
 pub(super) struct Draft {
     line: u32,
     record: u32,
-    given: Option<Given>,
+    defaults: Option<Defaults>,
     /// Each key, with the range of its value in `values`.
     members: Vec<(Cow<'static, str>, Range<usize>)>,
     values: String,
@@ -25,7 +25,7 @@ impl Draft {
         Draft {
             line: at.line,
             record: at.record,
-            given: at.given.cloned(),
+            defaults: at.defaults.cloned(),
             members: Vec::with_capacity(USUAL),
             values: String::new(),
         }
@@ -37,8 +37,8 @@ impl Draft {
     }
 
     /// Defaults given by the record's surroundings.
-    pub(super) fn given(&self) -> Option<&Given> {
-        self.given.as_ref()
+    pub(super) fn defaults(&self) -> Option<&Defaults> {
+        self.defaults.as_ref()
     }
 
     pub(super) fn get(&self, key: &str) -> Option<&str> {
@@ -70,7 +70,7 @@ impl Draft {
 
     /// Writes the draft as a line of JSON.
     pub(super) fn write(&self, lines: &mut JsonLines) {
-        lines.begin(Position { line: self.line, record: self.record, given: self.given.as_ref() });
+        lines.begin(Position { line: self.line, record: self.record, defaults: self.defaults.as_ref() });
         self.members.iter().for_each(|(key, value)| lines.member(key, &self.values[value.clone()]));
         lines.end();
     }

@@ -23,7 +23,7 @@ impl Format for Logfmt {
         "key=value pairs on each line, values in double quotes where they hold spaces."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "lines with three pairs or more, two of whose keys are fields of an attempt"
     }
 

@@ -21,7 +21,7 @@ impl Format for OwnLines {
         "Lines of text that patterns of your own describe: [[lines]] of retrylens.toml."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "lines that match a pattern of [[lines]]"
     }
 

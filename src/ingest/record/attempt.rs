@@ -107,7 +107,7 @@ impl Builder<'_, '_> {
 
     /// Returns the run named by the record, or by what encloses it.
     pub(in crate::ingest) fn run(&self) -> Option<&str> {
-        self.record.run().or_else(|| self.place.given?.run.as_deref())
+        self.record.run().or_else(|| self.place.defaults?.run.as_deref())
     }
 
     /// Returns when the response was complete, as far as the record shows.

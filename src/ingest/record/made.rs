@@ -126,6 +126,6 @@ mod tests {
         assert_eq!(record.misread, [(Field::MaxRetries, "some".to_owned())]);
         assert_eq!(record.headers.request_id.as_deref(), Some("r"));
         assert_eq!(record.error.error_type.as_deref(), Some("overloaded_error"));
-        assert!(record.tells_an_outcome());
+        assert!(record.has_outcome());
     }
 }

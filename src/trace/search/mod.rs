@@ -3,7 +3,7 @@
 //! The first pass finds the lines that contain an id and, from the first hit on, other attempts of the same calls; it
 //! also records the times of each page. A second pass searches earlier pages for further attempts of these calls. Then
 //! the attempts sent around them are read. See [`pages`] for how a pass works, [`call_follower`] for how calls are
-//! followed, [`resolve`] for what an id names, and [`page_index`] for what is recorded of each page.
+//! followed, [`mod@resolve`] for what an id names, and [`page_index`] for what is recorded of each page.
 
 mod call_follower;
 mod candidate;

@@ -24,7 +24,7 @@ const TABLE: usize = 78;
 const BARS: (usize, usize) = (12, 40);
 
 /// A call, and the layout that all its lines share.
-struct Line<'a> {
+struct Timeline<'a> {
     call: &'a TracedCall,
     /// Attempts that carry the requested id, unless all do.
     marked: Vec<usize>,
@@ -44,27 +44,27 @@ pub(super) fn write(trace: &Trace, call: &TracedCall, page: &mut Page<'_>) -> io
     let steps = fold::steps(call, &marked, page.options.verbose);
     let remark = if trace.matched == Kind::Mention { "◀ mentions it" } else { "◀ the id asked for" };
     let bars = if page.width < WIDE { 0 } else { (page.inner() - TABLE).clamp(BARS.0, BARS.1) };
-    let mut line = Line { call, hang: if marked.is_empty() { 2 } else { 5 }, marked, remark, bars, offset: 0 };
-    let mut rows = line.table(&steps, page).lines(page.inner()).into_iter();
+    let mut timeline = Timeline { call, hang: if marked.is_empty() { 2 } else { 5 }, marked, remark, bars, offset: 0 };
+    let mut rows = timeline.table(&steps, page).lines(page.inner()).into_iter();
     let head = rows.next().unwrap_or_default();
-    line.offset = head.width().saturating_sub(bars);
+    timeline.offset = head.width().saturating_sub(bars);
     page.line(head)?;
     let mut said_before = None;
     for step in steps {
         match step {
             Step::Attempt(nth) => {
-                line.wait(nth, page)?;
+                timeline.wait(nth, page)?;
                 page.line(rows.next().unwrap_or_default())?;
-                line.details(nth, &mut said_before, page)?;
+                timeline.details(nth, &mut said_before, page)?;
             }
             Step::Fold(range) => {
                 let more = format!("⋮ {}; --verbose shows them", fold::words(call, &range));
-                page.hanging(Text::new(), line.hang, &Text::styled(style::FAINT, more))?;
+                page.hanging(Text::new(), timeline.hang, &Text::styled(style::FAINT, more))?;
             }
         }
     }
     match after(call) {
-        Some((tone, text)) => page.hanging(Text::new(), line.hang, &Text::styled(style::tone(&tone), text)),
+        Some((tone, text)) => page.hanging(Text::new(), timeline.hang, &Text::styled(style::tone(&tone), text)),
         None => Ok(()),
     }
 }
@@ -78,7 +78,7 @@ fn marked(trace: &Trace, call: &TracedCall) -> Vec<usize> {
     if telling || whole { named } else { Vec::new() }
 }
 
-impl Line<'_> {
+impl Timeline<'_> {
     fn table(&self, steps: &[Step], page: &Page<'_>) -> Table<'static> {
         let zone = page.options.zone;
         let format = clock(self.call, zone);
