@@ -3,7 +3,7 @@
 
 use super::details::{Builder, Details, Keeps, RowIds, Words};
 use super::names::symbol;
-use super::numbers::{Numbers, signed, unsigned};
+use super::numbers::{Numbers, Steps};
 use crate::classify::Class;
 use crate::ingest::{fingerprint, identity};
 use crate::model::{Attempt, AttemptTable, DetailId, Flags, OriginId, Span, Symbol, Time, Usage};
@@ -25,11 +25,11 @@ pub(super) struct Group {
     shape: Numbers,
     run: Numbers,
     /// Line, as the difference to the line after that of the previous row.
-    line: Numbers,
+    line: Steps,
     /// Time at which it ended, or else was sent, in µs, as the difference to that of the previous row. Loggers write
     /// attempts in the order of one of the two.
     is_by_end: bool,
-    time: Numbers,
+    time: Steps,
     duration: Numbers,
     /// Token counts, cost and time to first token.
     usage: [Numbers; 6],
@@ -132,18 +132,18 @@ impl Group {
         let column = |number: &dyn Fn(&Attempt) -> u64| Numbers::of(&rows.iter().map(number).collect::<Vec<_>>());
         let usages: Vec<[u32; 6]> = range.map(|nth| counts_of(table.usage(nth))).collect();
         let usage = |which: usize| Numbers::of(&usages.iter().map(|counts| counts[which].into()).collect::<Vec<_>>());
-        let times = [false, true].map(|is_by_end| steps(rows.iter().map(|row| moment(row, is_by_end)), 0));
-        let spread = |steps: &[u64]| steps.iter().skip(1).fold(0_u64, |sum, step| sum.saturating_add(*step));
-        let is_by_end = spread(&times[1]) < spread(&times[0]);
+        let [by_start, by_end] =
+            [false, true].map(|is_by_end| Steps::of(rows.iter().map(|row| moment(row, is_by_end)), 0));
+        let is_by_end = by_end.spread < by_start.spread;
         Group {
             shapes: shapes.list,
             words: words.list,
             files,
             shape: Numbers::counted(&shape),
             run: column(&|row| row.run.place() as u64),
-            line: Numbers::of(&steps(rows.iter().map(|row| i64::from(row.line)), 1)),
+            line: Steps::of(rows.iter().map(|row| i64::from(row.line)), 1),
             is_by_end,
-            time: Numbers::of(&times[usize::from(is_by_end)]),
+            time: if is_by_end { by_end } else { by_start },
             duration: column(&|row| u64::from(row.duration.units().wrapping_add(1))),
             usage: std::array::from_fn(usage),
             keys: fingerprints.keys.map(|half| Numbers::of(&half)),
@@ -170,14 +170,14 @@ impl Group {
         let (mut keys, mut identities) = (0.., 0..);
         let files_of = self.files.iter().flat_map(|(file, rows)| std::iter::repeat_n(*file, *rows as usize));
         let mut files_of = files_of.filter(|file| *file < files);
-        let (mut time, mut line) = (0_i64, 0_i64);
+        let (mut time, mut line) = (self.time.first, self.line.first);
         for nth in 0..self.rows() {
             let shape = self.shapes.get(self.shape.small::<usize>(nth)?)?;
             let run_number = self.run.small::<u32>(nth)?;
             let run = symbol(symbols, run_number)?;
             let kept = kept.next(shape.keeps, run_number)?;
-            time = time.wrapping_add(signed(self.time.get(nth)?));
-            line = line.wrapping_add(signed(self.line.get(nth)?)).wrapping_add(1);
+            time = self.time.after(time, nth, 0)?;
+            line = self.line.after(line, nth, 1)?;
             let key = match shape.key {
                 Key::Other => {
                     let nth = keys.next()?;
@@ -250,18 +250,6 @@ impl Fingerprints {
 
 fn moment(row: &Attempt, is_by_end: bool) -> i64 {
     row.sent.0.wrapping_add(if is_by_end { row.duration.as_us().unwrap_or(0) } else { 0 })
-}
-
-/// Returns how much each number differs from the previous one plus `usual`.
-fn steps(numbers: impl Iterator<Item = i64>, usual: i64) -> Vec<u64> {
-    let mut before = 0_i64;
-    numbers
-        .map(|number| {
-            let expected = before.wrapping_add(usual);
-            before = number;
-            unsigned(number.wrapping_sub(expected))
-        })
-        .collect()
 }
 
 fn class_of(number: u8) -> Option<Option<Class>> {

@@ -75,6 +75,40 @@ impl Numbers {
     }
 }
 
+/// A column of numbers of either sign that are close to their predecessors.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Steps {
+    /// What the first number is told from as from a predecessor.
+    pub(super) first: i64,
+    /// How much each number differs from the previous one plus what is usual.
+    steps: Numbers,
+    /// Sum of the steps.
+    #[serde(skip)]
+    pub(super) spread: u64,
+}
+
+impl Steps {
+    /// Returns the column of `numbers`, each of which is usually its predecessor plus `usual`.
+    pub(super) fn of(numbers: impl Iterator<Item = i64>, usual: i64) -> Steps {
+        let mut numbers = numbers.peekable();
+        let first = numbers.peek().map_or(0, |number| number.wrapping_sub(usual));
+        let mut before = first;
+        let step = |number: i64| {
+            let expected = std::mem::replace(&mut before, number).wrapping_add(usual);
+            unsigned(number.wrapping_sub(expected))
+        };
+        let steps: Vec<u64> = numbers.map(step).collect();
+        let spread = steps.iter().fold(0, |sum: u64, step| sum.saturating_add(*step));
+        Steps { first, steps: Numbers::of(&steps), spread }
+    }
+
+    /// Returns the number at `nth`, given the one before; `None` if the column is too short.
+    #[inline]
+    pub(super) fn after(&self, before: i64, nth: usize, usual: i64) -> Option<i64> {
+        Some(before.wrapping_add(usual).wrapping_add(signed(self.steps.get(nth)?)))
+    }
+}
+
 /// Maps numbers of either sign to those without, small ones to small ones.
 pub(super) fn unsigned(number: i64) -> u64 {
     ((number << 1) ^ (number >> 63)) as u64
