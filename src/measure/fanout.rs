@@ -10,7 +10,7 @@ const WINDOW: i64 = 16;
 /// First attempts kept as examples of one train.
 const EXAMPLES: usize = 8;
 
-/// Thresholds for [`Fanouts`].
+/// Thresholds for `Fanouts`.
 #[derive(Clone, Copy, Debug)]
 pub struct FanoutTerms {
     /// Minimum number of starts within a second.

@@ -4,7 +4,7 @@ use super::burst::BurstPrefixSums;
 use super::gate::{GateEvent, stretch};
 use crate::model::{AttemptTable, Time};
 
-/// Thresholds for [`Ramps`].
+/// Thresholds for `Ramps`.
 #[derive(Clone, Copy, Debug)]
 pub struct RampTerms {
     /// Minimum ratio of the rate of starts to that of the minute before.

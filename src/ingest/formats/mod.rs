@@ -37,6 +37,8 @@ mod tree;
 
 use super::envelope::{ENVELOPES, LAST};
 use super::format::Format;
+#[cfg(feature = "frames")]
+pub(in crate::ingest) use text::literal::quote;
 
 /// All formats. If several fit an input equally well, the first in the list reads it, so formats of a single program
 /// come before formats written by many.

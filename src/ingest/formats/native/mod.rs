@@ -90,7 +90,7 @@ impl Decoder for NativeDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
         let own = &sink.dialect().fields;
         if let To::Rows { memory, .. } = &sink.to {
-            self.fast_path.begin(own, memory.table());
+            self.fast_path.begin(own, sink.reading.keep_ids, memory.table());
         }
         block.each_line(sink, |sink, line, at| {
             let place = sink.reading.place(at);
