@@ -248,8 +248,7 @@ pub(super) struct AnalyzeArgs {
     #[arg(long, value_enum, default_value_t = Memory::Auto, value_name = "HOW", help_heading = "Running")]
     pub(super) memory: Memory,
 
-    /// Keep reading as the logs grow: every SECONDS (default: 2), rewrite the files of --output and print new findings
-    /// on standard error. After an interrupt, write the final report and exit with its exit code
+    /// Keep reading as the logs grow: every SECONDS (default: 2), update the files of --output and print new findings
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "2",
           value_parser = follow::interval, help_heading = "Running")]
     pub(super) follow: Option<Duration>,
@@ -311,8 +310,7 @@ pub(super) struct AnalyzeArgs {
     #[arg(long, short, help_heading = "Output")]
     pub(super) verbose: bool,
 
-    /// Policies under which the worst incident is simulated, with an assessment of the reliability of the model; names
-    /// as in simulate (default: none, fixed, exponential and full-jitter, more attempts, and a gate)
+    /// Simulate the worst incident under these policies (as in simulate; default: the usual ones, and a gate)
     #[arg(long, value_name = "POLICIES", value_delimiter = ',', help_heading = "Output")]
     pub(super) what_if: Vec<String>,
 

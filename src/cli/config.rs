@@ -3,7 +3,7 @@
 use super::args::{ConfigArgs, ConfigCommand, ConfigFile, InputArgs};
 use super::error::CliError;
 use super::{init, inputs, output};
-use crate::config::{self, Config, Words};
+use crate::config::{self, Config, Preset};
 use crate::judge::{Judgement, Options};
 use crate::model::Time;
 use crate::render::json;
@@ -32,12 +32,12 @@ pub(super) fn run(args: &ConfigArgs) -> Result<u8, CliError> {
 pub(super) fn load(file: &ConfigFile) -> Result<Config, CliError> {
     let path = if file.no_config { None } else { file.config.clone().or_else(discovered) };
     let mut config = path.map_or(Ok(Config::default()), |path| Config::load(&path))?;
-    let mut words = Words::default();
-    for preset in &file.preset {
-        words.take(Words::load(preset)?);
+    let mut presets = Preset::default();
+    for path in &file.preset {
+        presets.take(Preset::load(path)?);
     }
-    words.take(std::mem::take(&mut config.words));
-    config.words = words;
+    presets.take(std::mem::take(&mut config.preset));
+    config.preset = presets;
     Ok(config)
 }
 

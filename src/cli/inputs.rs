@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Inputs that were found, and how to read them.
-pub(super) struct Reading {
+pub(super) struct FoundInputs {
     pub(super) sources: Vec<Source>,
     options: Options,
     bar: ProgressBar,
@@ -33,7 +33,11 @@ pub(super) fn options(args: &InputArgs, adjust: impl FnOnce(&mut Options)) -> Op
 }
 
 /// Finds the inputs of `args`, and installs the interrupt handler and the thread pool.
-pub(super) fn open(args: &InputArgs, verbose: bool, adjust: impl FnOnce(&mut Options)) -> Result<Reading, CliError> {
+pub(super) fn open(
+    args: &InputArgs,
+    verbose: bool,
+    adjust: impl FnOnce(&mut Options),
+) -> Result<FoundInputs, CliError> {
     open_sources(args, logs(&args.inputs)?, verbose, adjust)
 }
 
@@ -43,12 +47,12 @@ pub(super) fn open_sources(
     sources: Vec<Source>,
     verbose: bool,
     adjust: impl FnOnce(&mut Options),
-) -> Result<Reading, CliError> {
+) -> Result<FoundInputs, CliError> {
     interrupt::watch();
     set_threads(args)?;
     let options = options(args, adjust);
     let bar = progress(&sources, args.quiet);
-    Ok(Reading { sources, options, bar, verbose, silent: false })
+    Ok(FoundInputs { sources, options, bar, verbose, silent: false })
 }
 
 /// Returns the logs that the arguments match. Reports written by retrylens are excluded with a warning: they describe
@@ -85,10 +89,10 @@ fn is_report(source: &Source) -> bool {
         && ingest::own_output(&head).is_some()
 }
 
-impl Reading {
+impl FoundInputs {
     /// Suppresses all output, for inputs that are read repeatedly.
-    pub(super) fn silent(self) -> Reading {
-        Reading { verbose: false, silent: true, bar: ProgressBar::hidden(), ..self }
+    pub(super) fn silent(self) -> FoundInputs {
+        FoundInputs { verbose: false, silent: true, bar: ProgressBar::hidden(), ..self }
     }
 
     /// Reads the inputs with `how`. Fails if they contain no attempt.

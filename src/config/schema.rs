@@ -173,7 +173,7 @@ fn of_policy() -> Value {
             "provider": pattern("Providers the policy applies to"),
             "layer": { "type": "string", "description": "The only layer that retries." },
             "max_attempts": count("Maximum number of attempts per call, including the first."),
-            "base_s": seconds("The first wait"),
+            "base_s": seconds("First wait"),
             "factor": {
                 "description": "Factor by which each wait is longer than the previous one.", "type": "number", "minimum": 0, "default": 2,
             },

@@ -17,7 +17,7 @@ pub(crate) struct Block<'b> {
 enum Positions<'b> {
     /// Consecutive lines; the first has this line number.
     Consecutive(u32),
-    /// One position per line, as an envelope gave them, and the envelope values they refer to.
+    /// The position of each line that was taken out of an envelope, and the defaults they refer to.
     Each(&'b [OriginalPosition], &'b [Defaults]),
 }
 

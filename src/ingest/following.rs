@@ -81,7 +81,7 @@ impl Following {
             let Source::File(path) = source else { return Ok(None) };
             let reader::Bytes::Plain(_) = reader::open(path)? else { return Ok(None) };
             let front = reader::front_of_file(path, FRONT)?;
-            if !front.is_empty() && !Plan::of(&front, &options.settings()).is_side_by_side() {
+            if !front.is_empty() && !Plan::of(&front, &options.settings()).reads_in_parallel() {
                 return Ok(None);
             }
             following.merger.open(source);
@@ -174,7 +174,7 @@ impl Following {
             return Ok(false);
         }
         let plan = Plan::of(&front, &self.options.settings());
-        let stays = plan.is_side_by_side()
+        let stays = plan.reads_in_parallel()
             && followed.plan.as_ref().is_none_or(|before| before.reads_like(&plan))
             && self.resumed.as_ref().is_none_or(|before| before.how == plan.fingerprint());
         let accumulator = &mut self.merger.accumulator;

@@ -276,11 +276,11 @@ impl<'s> InputCursor<'s> {
         };
         let plan = Arc::new(Plan::of(&front, &options.settings()));
         let input = match (input, source) {
-            (None, Source::File(path)) if !plan.is_side_by_side() => Some(Box::new(File::open(path)?) as _),
+            (None, Source::File(path)) if !plan.reads_in_parallel() => Some(Box::new(File::open(path)?) as _),
             (input, _) => input,
         };
         if let Some(input) = input {
-            self.state = if plan.is_side_by_side() {
+            self.state = if plan.reads_in_parallel() {
                 State::Stream(Blocks::new(input, window as usize))
             } else {
                 let feed = Feed::new(input, window as usize, &plan, stream, options.zone);

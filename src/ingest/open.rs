@@ -10,7 +10,7 @@ use super::formats::{self, FORMATS};
 use super::head::{Head, whole_lines};
 use super::json_documents::Mode;
 use super::limits::FRONT;
-use super::line_counts::{LineCounts, Reading};
+use super::line_counts::{LineCounts, ReadSettings};
 use super::look;
 use super::record::json::Reader;
 use super::record::{FINGERPRINT, Glance, Place, Record, Taken, glance, whole_record};
@@ -147,7 +147,7 @@ impl Plan {
     }
 
     /// Whether any stretch of whole lines can be read independently.
-    pub(crate) fn is_side_by_side(&self) -> bool {
+    pub(crate) fn reads_in_parallel(&self) -> bool {
         self.wrapping.is_by_line()
             && self.format.order() == Order::Any
             && matches!(self.format.framing(), Framing::Lines)
@@ -262,7 +262,7 @@ impl Front<'_> {
 
     /// Returns the glances of the front's attempts.
     fn glances(&self, unwrapped: &Unwrapped, format: &dyn Format) -> Vec<Glance> {
-        let reading = Reading {
+        let reading = ReadSettings {
             file: 0,
             stream: "",
             zone: self.settings.zone,

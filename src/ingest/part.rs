@@ -169,7 +169,7 @@ impl Accumulator {
     }
 
     /// Adds the facts of a stretch of input `file`. Stretches come in order: the latest one saw the most of the input.
-    fn take_input(&mut self, file: u32, facts: InputFacts) {
+    fn add_input(&mut self, file: u32, facts: InputFacts) {
         let index = file as usize;
         self.forget_plan(file);
         self.notes.extend(facts.notes.into_iter().map(|note| (file, note)));
@@ -189,24 +189,24 @@ impl Accumulator {
     }
 
     /// Adds the remaining facts of a part, whose inputs have these numbers here. Parts may come in any order.
-    fn take_facts(&mut self, facts: Facts, numbers: &[u32]) {
-        let to = |file: u32| numbers[file as usize];
+    fn add_facts(&mut self, facts: Facts, numbers: &[u32]) {
+        let renumbered = |file: u32| numbers[file as usize];
         for (file, line, column, reason) in facts.rejects {
-            let name = self.out.inputs[to(file) as usize].path.clone();
-            self.rejects.push((to(file), Reject { file: name, line, column, reason }));
+            let name = self.out.inputs[renumbered(file) as usize].path.clone();
+            self.rejects.push((renumbered(file), Reject { file: name, line, column, reason }));
         }
         self.keep_first_rejects();
         for (field, count, (file, line, text)) in facts.misread {
             field_named(&field)
                 .into_iter()
-                .for_each(|field| self.misread.take(field, count, (to(file), line, text.clone())));
+                .for_each(|field| self.misread.take(field, count, (renumbered(file), line, text.clone())));
         }
         for (key, count) in facts.unclear {
             let key = key.and_then(|(key, field)| Some((key, field_named(&field)?)));
             *self.unclear.entry(key).or_default() += count;
         }
-        let open = facts.open.into_iter().map(|(key, file, line, number)| (key, to(file), line, number));
-        let over = facts.over.into_iter().map(|(file, count, first)| (to(file), count, first));
+        let open = facts.open.into_iter().map(|(key, file, line, number)| (key, renumbered(file), line, number));
+        let over = facts.over.into_iter().map(|(file, count, first)| (renumbered(file), count, first));
         self.unended.take(open.collect(), over.collect());
     }
 }
@@ -225,10 +225,10 @@ pub(crate) fn join(parts: Vec<Part>) -> Result<Ingested, IngestError> {
         table.renumber_files(numbers);
         accumulator.out.table.absorb(table);
         inputs.extend(numbers.iter().copied().zip(std::mem::take(&mut facts.inputs)));
-        accumulator.take_facts(facts, numbers);
+        accumulator.add_facts(facts, numbers);
     }
     inputs.sort_by_key(|(file, input)| (*file, input.start));
-    inputs.into_iter().for_each(|(file, input)| accumulator.take_input(file, input));
+    inputs.into_iter().for_each(|(file, input)| accumulator.add_input(file, input));
     if let Some(order) = order {
         accumulator.out.table.retain(&order);
     }

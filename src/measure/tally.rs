@@ -181,7 +181,7 @@ impl Tally {
         }
     }
 
-    /// Adds the last attempts collected `batch`.
+    /// Adds the last attempts collected in `batch`.
     pub(super) fn finish(&mut self, batch: FactsBatch) {
         self.absorb_attempts(batch.facts, batch.times);
     }

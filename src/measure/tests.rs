@@ -176,7 +176,7 @@ fn told(fleet: &mut Fleet<'_>) -> String {
             key.names(table),
             backoff.schedule(),
             backoff.dictated,
-            fleet.backoffs.most_waiting(&key)
+            fleet.backoffs.peak_concurrent_waits(&key)
         );
         for (number, step) in &backoff.steps {
             let examples: Vec<_> = step.rows().map(row).collect();

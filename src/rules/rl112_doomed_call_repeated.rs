@@ -38,7 +38,7 @@ pub(super) const RULE: Rule = Rule {
         "Spent caps are RL102; tools, cancelled calls, policy refusals and unknown failures do not count.",
         "Where size was refused in the same words, or attempts were grouped by likeness, it is a warning.",
     ]],
-    check: Check::FleetIfTold(check, lacks),
+    check: Check::FleetIfLogged(check, missing_field),
     firing: &[
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"tools.12: deferred tool not loaded"}
 {"ts":"2026-03-10T09:01:35Z","run_id":"r","call_id":"b","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"tools.12: deferred tool not loaded"}
@@ -109,7 +109,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
 }
 
 /// Counts calls refused for the content of the request if no hash shows whether it was the same request.
-fn lacks(fleet: &Fleet<'_>, settings: &Settings) -> Option<(Field, u64)> {
+fn missing_field(fleet: &Fleet<'_>, settings: &Settings) -> Option<(Field, u64)> {
     let least = settings.get(RULE.code, &CALLS).max(2.0) as u64;
     let unhashed: u64 =
         fleet.runs.values().map(|run| run.terminal_failures.unhashed()).filter(|calls| *calls >= least).sum();

@@ -50,7 +50,7 @@ pub fn traces(found: &Found, ids: &[String], options: &judge::Options, raw: bool
         generator: format!("retrylens {}", env!("CARGO_PKG_VERSION")),
         traces,
         unresolved,
-        searched: Reading {
+        searched: SearchExtent {
             inputs: found.searched.clone(),
             bytes: found.searched.iter().map(|input| input.bytes).sum(),
             bytes_parsed: found.bytes_parsed,

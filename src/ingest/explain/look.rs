@@ -5,7 +5,7 @@ use crate::ingest::dialect::Dialect;
 use crate::ingest::format::Decoder;
 use crate::ingest::formats::native::NativeDecoder;
 use crate::ingest::head::whole_lines;
-use crate::ingest::line_counts::{LineCounts, Reading};
+use crate::ingest::line_counts::{LineCounts, ReadSettings};
 use crate::ingest::open::{InputSettings, Plan};
 use crate::ingest::position::{Defaults, OriginalPosition};
 use crate::ingest::record::json::Reader;
@@ -175,7 +175,7 @@ impl<'f> Front<'f> {
         decoder: &mut dyn Decoder,
         dialect: &Dialect,
     ) -> (Vec<Seen>, u64) {
-        let reading = Reading {
+        let reading = ReadSettings {
             file: 0,
             stream: self.stream,
             zone: self.settings.zone,

@@ -4,6 +4,7 @@ use super::json_lines::JsonLines;
 use crate::ingest::position::{Defaults, Position};
 use crate::ingest::sink::Sink;
 use std::borrow::Cow;
+use std::fmt::Write;
 use std::ops::Range;
 
 /// An attempt as native fields, with its position in the input.
@@ -51,9 +52,10 @@ impl Draft {
 
     /// Sets a member, replacing an earlier value. Does nothing if `value` is `None`.
     pub(super) fn set(&mut self, key: impl Into<Cow<'static, str>>, value: impl IntoValue) {
-        let (key, Some(value)) = (key.into(), value.into_value()) else { return };
-        let start = self.values.len();
-        self.values.push_str(&value);
+        let (key, start) = (key.into(), self.values.len());
+        if !value.append(&mut self.values) {
+            return;
+        }
         let place = start..self.values.len();
         match self.members.iter_mut().find(|(name, _)| *name == key) {
             Some((_, known)) => *known = place,
@@ -87,29 +89,32 @@ pub(super) fn read_all(drafts: impl IntoIterator<Item = Draft>, lines: &mut Json
 
 /// Types a member can be set to.
 pub(super) trait IntoValue {
-    fn into_value(self) -> Option<String>;
+    /// Appends the value; `false` if there is none.
+    fn append(self, values: &mut String) -> bool;
 }
 
 impl IntoValue for &str {
-    fn into_value(self) -> Option<String> {
-        Some(self.to_owned())
+    fn append(self, values: &mut String) -> bool {
+        values.push_str(self);
+        true
     }
 }
 
 impl IntoValue for String {
-    fn into_value(self) -> Option<String> {
-        Some(self)
+    fn append(self, values: &mut String) -> bool {
+        self.as_str().append(values)
     }
 }
 
 impl IntoValue for i64 {
-    fn into_value(self) -> Option<String> {
-        Some(self.to_string())
+    fn append(self, values: &mut String) -> bool {
+        // Writing to a string does not fail.
+        write!(values, "{self}").is_ok()
     }
 }
 
 impl<T: IntoValue> IntoValue for Option<T> {
-    fn into_value(self) -> Option<String> {
-        self.and_then(IntoValue::into_value)
+    fn append(self, values: &mut String) -> bool {
+        self.is_some_and(|value| value.append(values))
     }
 }

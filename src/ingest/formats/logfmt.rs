@@ -54,6 +54,7 @@ impl Decoder for LogfmtDecoder {
             self.lines.begin(at);
             pairs(line).for_each(|(key, value)| self.lines.member(key, &value));
             self.lines.end();
+            self.lines.decode_enough(sink);
         });
         self.lines.decode(sink);
     }

@@ -58,12 +58,12 @@ impl Builder<'_, '_> {
         let known = memory.failures.of(&failure);
         let verdict = known.as_ref().map_or_else(|| classify::classify(&failure), |known| known.verdict);
         let truncated = failure.truncated;
-        let (origin, origin_id) = memory.origins.of(&self.record.origin_names(), table);
+        let origin = memory.origins.of(&self.record.origin_names(), table);
         let readings = self.readings();
         let mut flags = self.flags(hint, verdict.as_ref());
         flags.set(Flags::MID_STREAM, truncated);
         for reading in readings.into_iter().flatten() {
-            table.gauges.add(&table.names, (origin, origin_id), answered, reading);
+            table.gauges.add(&table.names, &origin, answered, reading);
             flags.set(Flags::HEADROOM, true);
         }
         let run = self.run();
@@ -71,7 +71,7 @@ impl Builder<'_, '_> {
             sent: self.sent,
             key: fingerprint(run, self.call_id(), self.stream()),
             run: table.names.intern(run.unwrap_or(self.stream())),
-            origin: origin_id,
+            origin: origin.1,
             file: self.place.file,
             line: self.place.line,
             identity: self.identity(line),

@@ -21,7 +21,8 @@ pub(crate) struct Place<'c> {
     pub(crate) filter: Option<&'c Filter>,
     /// User-defined vocabulary of the log.
     pub(crate) dialect: &'c Dialect,
-    /// Whether to keep the ids of every attempt, and a [`Detail`] of every attempt that has anything for it.
+    /// Whether to keep the ids of every attempt, and a [`Detail`](crate::model::Detail) of every attempt that has
+    /// anything for it.
     pub(crate) keep_ids: bool,
     /// Meaning of times and durations.
     pub(crate) conventions: Conventions,

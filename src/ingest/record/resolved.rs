@@ -94,7 +94,7 @@ impl Builder<'_, '_> {
             should_retry: self.should_retry(),
             side_effect: record.side_effect,
             provider: self.provider(),
-            own: &self.place.dialect.failures,
+            custom_rows: &self.place.dialect.failures,
         }
     }
 

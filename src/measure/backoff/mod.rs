@@ -234,8 +234,8 @@ impl Backoffs {
     /// Returns the largest number of calls of one loop that waited at the same time, not counting waits requested by
     /// the server.
     #[must_use]
-    pub fn most_waiting(&self, key: &LoopKey) -> u64 {
-        self.concurrent_waits.get(key).map_or(0, ConcurrentWaits::most)
+    pub fn peak_concurrent_waits(&self, key: &LoopKey) -> u64 {
+        self.concurrent_waits.get(key).map_or(0, ConcurrentWaits::peak)
     }
 }
 

@@ -8,7 +8,7 @@ use super::ended;
 use super::fold::{self, Step};
 use crate::model::{Time, Zone};
 use crate::render::document::Column;
-use crate::render::sections::trace::{after, before, beside, right};
+use crate::render::sections::trace::{after_last, correct_action, view_remarks, wait_before};
 use crate::trace::{Kind, Trace, TracedAttempt, TracedCall};
 use anstyle::Style;
 use std::io;
@@ -63,7 +63,7 @@ pub(super) fn write(trace: &Trace, call: &TracedCall, page: &mut Page<'_>) -> io
             }
         }
     }
-    match after(call) {
+    match after_last(call) {
         Some((tone, text)) => page.hanging(Text::new(), timeline.hang, &Text::styled(style::tone(&tone), text)),
         None => Ok(()),
     }
@@ -115,7 +115,7 @@ impl Timeline<'_> {
             Text::plain(status),
             Text::styled(color, class),
             Text::plain(words::span(attempt.duration_ms.unwrap_or(0.0) / 1e3)),
-            Text::plain(attempt.action.filter(|_| attempt.sighting.class.is_some()).map_or("", right)),
+            Text::plain(attempt.action.filter(|_| attempt.sighting.class.is_some()).map_or("", correct_action)),
             self.bar(attempt.sighting.ts, ended(attempt), '█', color),
         ]
     }
@@ -139,7 +139,7 @@ impl Timeline<'_> {
 
     /// Writes the wait before attempt `nth`.
     fn wait(&self, nth: usize, page: &mut Page<'_>) -> io::Result<()> {
-        let Some((tone, text)) = before(self.call, nth) else { return Ok(()) };
+        let Some((tone, text)) = wait_before(self.call, nth) else { return Ok(()) };
         let text = Text::styled(style::FAINT, "│ ").and(style::tone(&tone), text);
         let (before, attempt) = (&self.call.attempts[nth - 1], &self.call.attempts[nth]);
         let room = self.offset.saturating_sub(self.hang);
@@ -166,7 +166,7 @@ impl Timeline<'_> {
             page.hanging(Text::new(), self.hang, &Text::plain("inside a stream that had begun with a success"))?;
         }
         self.places(self.found_at(nth, same), page)?;
-        for line in beside(attempt) {
+        for line in view_remarks(attempt) {
             page.hanging(Text::new(), self.hang, &Text::styled(style::FAINT, line))?;
         }
         Ok(())

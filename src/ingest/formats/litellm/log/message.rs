@@ -12,7 +12,7 @@ const LOGGERS: [&str; 5] = ["LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "uvico
 /// A line written by one of these loggers.
 #[derive(Debug)]
 pub(super) struct LoggerLine<'l> {
-    /// LoggerLine format, which identifies the handler: two handlers may write the same message.
+    /// Line format, which identifies the handler: two handlers may write the same message.
     pub(super) style: u8,
     pub(super) message: Cow<'l, str>,
     /// Members of a JSON line; empty for text.

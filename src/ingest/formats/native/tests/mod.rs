@@ -31,6 +31,7 @@ const LINES: &[&str] = &[
     r#"{"timestamp":"2026-01-05T10:00:00Z","ended_at":"2026-01-05T10:00:01Z","Status":200,"latency":0.75,"httpStatus":201}"#,
     r#"{"time":1767607200123,"runId":"r","attempt":{"number":1,"status":200,"http":{"x":1}},"res":{"statusCode":200,"headers":{"request-id":"q","x-ratelimit-limit-requests":9,"x-ratelimit-remaining-requests":4}},"responseTime":80,"request_headers":{"user-agent":"A/1","x-stainless-retry-count":0,"x-request-id":"p"}}"#,
     r#"{"time":1767607200123,"attributes":{"http.response.status_code":200,"model":"m","res":{"statusCode":5}},"http":{"response":{"status_code":200},"request":{"model":"n"}}}"#,
+    r#"{"ts":"2026-01-05T10:00:00.5Z","call_id":"","run_id":"r","status":200,"duration_ms":12345678.25,"ttft_ms":0.000125,"cost_usd":0.0123456,"input_tokens":123456789,"output_tokens":"7","x-ratelimit-limit-requests":4000,"x-ratelimit-remaining-requests":"-1"}"#,
     r#"{"time":1767607200123,"fields":{"status":200,"error":null,"attempt":2},"response":{"status":503,"headers":{"retry-after":2}},"req":"x","model":"m"}"#,
 ];
 
@@ -125,6 +126,12 @@ fn varied(line: &str, state: &mut u64) -> String {
         "2",
         "-1",
         "3.5",
+        "-0.5",
+        "00.5",
+        "1234.567",
+        "123456.75",
+        "0.00001",
+        "7.",
         "1e3",
         "01",
         "200",
@@ -155,7 +162,7 @@ fn varied(line: &str, state: &mut u64) -> String {
         let bytes = line.as_bytes();
         (1..bytes.len())
             .filter(|&at| matches!(bytes[at - 1], b':' | b' ' | b',' | b'['))
-            .filter_map(|at| scan::scalar(bytes, at).map(|(_, _, _, next)| (at, next)))
+            .filter_map(|at| scan::scalar(&bytes[at..]).map(|(_, length)| (at, at + length)))
             .collect()
     };
     if scalars.is_empty() {

@@ -98,8 +98,8 @@ impl From<f64> for Scalar<'_> {
 }
 
 impl From<bool> for Scalar<'_> {
-    fn from(truth: bool) -> Self {
-        Scalar::Bool(truth)
+    fn from(value: bool) -> Self {
+        Scalar::Bool(value)
     }
 }
 
