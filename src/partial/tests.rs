@@ -58,7 +58,7 @@ fn a_frame_that_unpacks_to_many_times_its_length_is_refused() {
     let bomb = Sealed { bytes, ..Sealed::of(&Part::default()).unwrap() };
     assert!(matches!(bomb.open(), Err(PartialError::Bloated { .. })));
     // The program itself stores what would pack so well as it is.
-    assert_eq!(packed(&[zeros.clone()]).bytes.len(), 8 + zeros.len());
+    assert_eq!(packed(std::slice::from_ref(&zeros)).bytes.len(), 8 + zeros.len());
 }
 
 #[test]
