@@ -24,7 +24,7 @@ fn zstd(text: &[u8]) -> Vec<u8> {
 fn lines(numbers: std::ops::Range<usize>) -> String {
     let line = |nth: usize| {
         let (call, attempt) = (nth / 4 * 4 + nth % 4 / 2, 1 + nth % 4 % 2);
-        let status = if nth % 4 == 0 { 529 } else { 200 };
+        let status = if nth.is_multiple_of(4) { 529 } else { 200 };
         format!(
             "{{\"ts\":\"2026-01-05T10:{:02}:{:02}Z\",\"run_id\":\"r\",\"call_id\":\"c-{call}\",\"attempt\":{attempt},\"status\":{status}}}\n",
             nth / 60 % 60,
