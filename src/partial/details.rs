@@ -38,19 +38,26 @@ pub(super) enum Keeps {
 }
 
 /// The repeating values of a detail: error type, error code, message, exception, transport and tool as numbers of
-/// names, then where the server's hint was read and whether its unit is certain.
+/// names, then where the server's hint was read, whether its unit is certain, and whether
+/// the call id is a guess.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Words {
     names: [u32; 6],
     hint_source: u8,
     hint_unit_known: bool,
+    call_guessed: bool,
 }
 
 impl Words {
     fn of(detail: &Detail) -> Words {
         let Detail { error_type, error_code, message, exception, transport, tool, .. } = *detail;
         let names = [error_type, error_code, message, exception, transport, tool].map(|symbol| symbol.place() as u32);
-        Words { names, hint_source: detail.hint_source as u8, hint_unit_known: detail.hint_unit_known }
+        Words {
+            names,
+            hint_source: detail.hint_source as u8,
+            hint_unit_known: detail.hint_unit_known,
+            call_guessed: detail.call_guessed,
+        }
     }
 
     fn put_into(self, detail: &mut Detail, symbols: &[Symbol]) -> Option<()> {
@@ -61,6 +68,7 @@ impl Words {
         }
         detail.hint_source = HintSource::ALL.into_iter().find(|source| *source as u8 == self.hint_source)?;
         detail.hint_unit_known = self.hint_unit_known;
+        detail.call_guessed = self.call_guessed;
         Some(())
     }
 }

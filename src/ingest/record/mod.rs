@@ -42,6 +42,7 @@ mod sent;
 mod single;
 pub(in crate::ingest) mod spellings;
 mod stated_waits;
+mod token_counts;
 mod typed;
 mod unclear;
 mod words;
