@@ -14,7 +14,7 @@ mod typed;
 
 use fleet_log::{FleetLog, Shapes};
 use process::Program;
-use retrylens::ingest::{self, Source, bench::tells_an_outcome};
+use retrylens::ingest::{self, Source, bench::has_outcome};
 use retrylens::{judge, render, report};
 use sample::Sample;
 use std::fs;
@@ -117,7 +117,7 @@ fn in_memory(path: &Path, runs: usize) {
         });
         show(name, sample);
     };
-    parse("parse, retrylens", &mut tells_an_outcome);
+    parse("parse, retrylens", &mut has_outcome);
     parse("parse, serde_json", &mut |line| serde_json::from_str::<Record<'_>>(line).is_ok());
     parse("parse, sonic-rs", &mut |line| sonic_rs::from_str::<Record<'_>>(line).is_ok());
     // It unescapes in place, so each line is copied first; and it needs room for a tape.

@@ -8,13 +8,18 @@ use std::sync::OnceLock;
 
 /// Reads `bytes` as one file; `None` where they cannot be read at all, such as a stream of gzip that is broken.
 pub fn read(bytes: &[u8], options: &Options) -> Option<Ingested> {
-    static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
-    let folder = FOLDER.get_or_init(|| tempfile::tempdir().expect("a temporary folder"));
-    let path: PathBuf = folder.path().join("input.log");
-    std::fs::write(&path, bytes).expect("a temporary file");
-    let ingested = ingest::read(&[Source::File(path)], options, &|_| {}).ok()?;
+    let ingested = ingest::read(&[Source::File(file("input.log", bytes))], options, &|_| {}).ok()?;
     assert_balanced(&ingested);
     Some(ingested)
+}
+
+/// A file of this name that holds `bytes`, until the next of the same name.
+pub fn file(name: &str, bytes: &[u8]) -> PathBuf {
+    static FOLDER: OnceLock<tempfile::TempDir> = OnceLock::new();
+    let folder = FOLDER.get_or_init(|| tempfile::tempdir().expect("a temporary folder"));
+    let path = folder.path().join(name);
+    std::fs::write(&path, bytes).expect("a temporary file");
+    path
 }
 
 /// Every line is counted once.

@@ -13,7 +13,11 @@ const here = dirname(fileURLToPath(import.meta.url));
 const root = resolve(here, "../..");
 const json = (path) => JSON.parse(readFileSync(join(here, path), "utf8"));
 const platforms = json("platforms.json");
-const version = readFileSync(join(root, "Cargo.toml"), "utf8").match(/^version = "(.*)"$/m)[1];
+const manifest = readFileSync(join(root, "Cargo.toml"), "utf8");
+const version = manifest.match(/^version = "(.*)"$/m)[1];
+const [, repository] = manifest.match(/^repository = "(.*)"$/m) ?? [];
+// npm compares it with the repository whose workflow published a package.
+const origin = repository && { repository: { type: "git", url: `git+${repository}.git` } };
 
 function platformPackage(folder, target, program) {
   const found = Object.entries(platforms).find(([, platform]) => platform.target === target);
@@ -24,7 +28,7 @@ function platformPackage(folder, target, program) {
   chmodSync(join(folder, file), 0o755);
   const { description, license } = json("package.json");
   return {
-    name: `@retrylens/${name}`, version, description: `${description} (the program for ${name})`, license,
+    name: `@retrylens/${name}`, version, description: `${description} (the program for ${name})`, license, ...origin,
     files: [file], os: [os], cpu: [cpu], ...(libc && { libc: [libc] }),
   };
 }
@@ -36,7 +40,7 @@ function mainPackage(folder, program) {
   execFileSync("bash", [join(root, "integrations/stage"), resolve(program), join(folder, "share")]);
   const names = Object.keys(platforms).map((name) => [`@retrylens/${name}`, version]);
   return {
-    ...json("package.json"), version, optionalDependencies: Object.fromEntries(names),
+    ...json("package.json"), ...origin, version, optionalDependencies: Object.fromEntries(names),
     // `npm install --global` puts them where man looks.
     directories: { man: "share/man/man1" },
   };
@@ -51,9 +55,9 @@ const out = resolve(rest.at(-1));
 mkdirSync(out, { recursive: true });
 const folder = mkdtempSync(join(tmpdir(), "retrylens-npm-"));
 try {
-  const manifest = kind === "main" ? mainPackage(folder, rest[0]) : platformPackage(folder, rest[0], rest[1]);
+  const made = kind === "main" ? mainPackage(folder, rest[0]) : platformPackage(folder, rest[0], rest[1]);
   for (const licence of ["LICENSE-MIT", "LICENSE-APACHE"]) cpSync(join(root, licence), join(folder, licence));
-  writeFileSync(join(folder, "package.json"), JSON.stringify(manifest, null, 2) + "\n");
+  writeFileSync(join(folder, "package.json"), JSON.stringify(made, null, 2) + "\n");
   const npm = process.platform === "win32" ? "npm.cmd" : "npm";
   const said = execFileSync(npm, ["pack", "--silent", "--pack-destination", out], { cwd: folder, shell: process.platform === "win32" });
   console.log(join(out, said.toString().trim().split("\n").at(-1)));

@@ -1,10 +1,10 @@
 //! Anonymization of reports: the same thing always has the same pseudonym, and no real name remains.
 //!
 //! Replaced are ids of runs, calls, requests, accounts and workspaces, paths of files, and every name of a provider,
-//! model, layer or error that is not public knowledge ([`vocabulary`]). Removed are all messages and other text of the
+//! model, layer or error that is not public knowledge (`vocabulary`). Removed are all messages and other text of the
 //! log; a finding has the text of its rule instead. Kept are times, counts, costs, statuses and failure classes.
 //! Anonymization is a single step before anything is written, so that no output format can omit it; every field of
-//! every structure is listed ([`fields`]), so that a new one does not compile until its treatment is decided.
+//! every structure is listed (`fields`), so that a new one does not compile until its treatment is decided.
 //!
 //! A pseudonym is an HMAC-SHA-256 of the name with a salt, truncated to 64 bits. Ids can be guessed (dates, counters,
 //! addresses), so a plain hash could be reversed by hashing guesses; without the salt this is impossible.

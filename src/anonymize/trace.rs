@@ -3,7 +3,7 @@
 use super::fields::{Anonymize, fields};
 use super::{Anonymizer, Kind};
 use crate::trace::{
-    Candidate, Failures, Kind as Named, Near, Reading, Searched, SupportCase, Surroundings, Trace, TracedAttempt,
+    Candidate, Failures, Kind as Named, Near, SearchExtent, Searched, SupportCase, Surroundings, Trace, TracedAttempt,
     TracedCall, TracedView, Traces, Unresolved,
 };
 
@@ -38,7 +38,7 @@ fields! { anonymizer;
         parts: [traces, unresolved, searched]
         kept: [schema_version, generator]
     }
-    Reading {
+    SearchExtent {
         parts: [inputs]
         kept: [bytes, bytes_parsed, bytes_compared, attempts]
     }

@@ -195,13 +195,12 @@ pub(super) fn is_model(text: &str) -> bool {
         && parts().all(|part| is_family(part) || WORDS.contains(&part) || PROVIDERS.contains(&part) || is_version(part))
 }
 
-/// Returns whether the part is a short version (`4`, `4o`, `v2`, `70b`, `8x7b`, `128k`) or a day (`20250929`).
+/// Returns whether the part is a short version (`4`, `4o`, `v2`, `70b`, `8x7b`, `128k`) or a date (`20250929`).
 fn is_version(part: &str) -> bool {
-    let is_day = part.len() == 8 && part.starts_with("20") && part.bytes().all(|byte| byte.is_ascii_digit());
-    let figures = part.strip_prefix('v').unwrap_or(part).trim_end_matches(['b', 'k', 'm', 'o', 't']);
-    let is_short =
-        (1..=4).contains(&figures.len()) && figures.bytes().all(|byte| byte.is_ascii_digit() || byte == b'x');
-    is_day || (is_short && figures.bytes().any(|byte| byte.is_ascii_digit()))
+    let is_date = part.len() == 8 && part.starts_with("20") && part.bytes().all(|byte| byte.is_ascii_digit());
+    let digits = part.strip_prefix('v').unwrap_or(part).trim_end_matches(['b', 'k', 'm', 'o', 't']);
+    let is_short = (1..=4).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'x');
+    is_date || (is_short && digits.bytes().any(|byte| byte.is_ascii_digit()))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! A settled logical request, as seen by the rules on calls.
 
 use super::reuse::Part;
-use super::series::Series;
+use super::series::AttemptSeries;
 use super::wait::Wait;
 use super::{Endurance, Grouping, Horizon, asked_wait_us, clock_slack_us, order_of, plausible_wait_us};
 use crate::model::{Attempt, AttemptTable, Detail, Flags, Origin, Outcome, Time, Usage};
@@ -76,7 +76,7 @@ impl<'a> Call<'a> {
     }
 
     /// Like [`Call::settle`], for a call inferred from a stream.
-    pub(crate) fn settle_series(table: &'a AttemptTable, series: Series, horizon: &Horizon) -> Call<'a> {
+    pub(crate) fn settle_series(table: &'a AttemptTable, series: AttemptSeries, horizon: &Horizon) -> Call<'a> {
         let fell_back = series.fell_back;
         Call { fell_back, ..Call::settle(table, series.rows, series.grouping, horizon) }
     }

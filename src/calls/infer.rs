@@ -2,7 +2,7 @@
 
 use super::bodies::{Bodies, Content};
 use super::callers::same_client;
-use super::series::{Series, last};
+use super::series::{AttemptSeries, last};
 use super::{Grouping, clock_slack_us, patience_us};
 use crate::model::{Attempt, AttemptTable, Flags, Time};
 use smallvec::SmallVec;
@@ -22,7 +22,7 @@ pub(super) fn alone(row: &Attempt) -> Grouping {
 /// counter continues; otherwise the choice is a guess.
 pub(super) fn by_body(
     table: &AttemptTable,
-    open: &[Series],
+    open: &[AttemptSeries],
     start: &Attempt,
     concurrent: bool,
 ) -> Option<(usize, Grouping)> {
@@ -30,7 +30,7 @@ pub(super) fn by_body(
     if hash == 0 || start.number == 1 {
         return None;
     }
-    let fits = |series: &Series| {
+    let fits = |series: &AttemptSeries| {
         let before = last(table, series);
         let numbered = || start.number == 0 || before.number == 0 || before.number == start.number - 1;
         // A counter that restarts while requests are concurrent more likely belongs to a new request.
@@ -57,7 +57,7 @@ pub(super) fn by_body(
 
 /// Returns whether the client may have abandoned `series` for another model: a first attempt with a different model
 /// within seconds.
-pub(super) fn gives_way(table: &AttemptTable, series: &Series, start: &Attempt) -> bool {
+pub(super) fn gives_way(table: &AttemptTable, series: &AttemptSeries, start: &Attempt) -> bool {
     let first = start.number <= 1 && start.sdk_count().is_none_or(|count| count == 0);
     if !first {
         return false;
@@ -78,16 +78,16 @@ pub(super) fn gives_way(table: &AttemptTable, series: &Series, start: &Attempt) 
 /// Returns the series whose counter `start` continues. If several match, chooses the one whose wait ended first, so
 /// that clients that respect their waits never appear to be early. That choice is a guess, and so is an attempt later
 /// than a client waits by itself.
-pub(super) fn first_due(table: &AttemptTable, open: &[Series], start: &Attempt) -> Option<(usize, Grouping)> {
+pub(super) fn first_due(table: &AttemptTable, open: &[AttemptSeries], start: &Attempt) -> Option<(usize, Grouping)> {
     if start.number <= 1 && start.sdk_count().is_none_or(|count| count == 0) {
         return None;
     }
-    let rank = |series: &Series| {
+    let rank = |series: &AttemptSeries| {
         let before = last(table, series);
         let due = due(table, before);
         (before.terminal(), is_late(table, before, start), due > start.sent, due)
     };
-    let fits = |series: &&Series| {
+    let fits = |series: &&AttemptSeries| {
         let before = last(table, series);
         continues(before, start) && can_continue(before) && alike(table, before, start)
     };
@@ -114,7 +114,7 @@ fn continues(before: &Attempt, next: &Attempt) -> bool {
 /// are sequential, series that ended before `moved_on` are excluded, since the program has continued since then.
 pub(super) fn latest(
     table: &AttemptTable,
-    open: &[Series],
+    open: &[AttemptSeries],
     next: u32,
     (concurrent, moved_on): (bool, Time),
     bodies: &Bodies,
@@ -127,7 +127,7 @@ pub(super) fn latest(
         return None;
     }
     let content = Content::of(table, next);
-    let fits = |series: &Series| {
+    let fits = |series: &AttemptSeries| {
         let before = last(table, series);
         let in_turn = before.number == 0 && start.sent >= before.ended();
         // With concurrent requests, a send that a series has no reason to make belongs to another.
@@ -142,19 +142,19 @@ pub(super) fn latest(
             && heals(table, before, start)
             && !starts_over(table, before, start)
     };
-    let differs = |series: &Series| {
+    let differs = |series: &AttemptSeries| {
         let before = series.rows.last().and_then(|row| Content::of(table, *row));
         before.zip(content).is_some_and(|(before, next)| before.differs(next))
     };
-    let is_another = |series: &Series| {
+    let is_another = |series: &AttemptSeries| {
         is_next_item(table, series, start) || (differs(series) && bodies.are_kept(table, last(table, series)))
     };
-    let like = |series: &Series| fits(series) && !is_another(series);
-    let same_body = |series: &Series| same_body(table, last(table, series), start);
+    let like = |series: &AttemptSeries| fits(series) && !is_another(series);
+    let same_body = |series: &AttemptSeries| same_body(table, last(table, series), start);
     let found = open.iter().rposition(|series| like(series) && same_body(series));
     // Some clients put a time or a nonce into the body. With sequential requests, a send at the expected time is
     // evidence enough.
-    let waited = |series: &Series| {
+    let waited = |series: &AttemptSeries| {
         let fails_on = start.failed() || series.rows.len() > 1;
         waited_as_told(table, last(table, series), start, fails_on)
     };
@@ -172,7 +172,7 @@ fn starts_over(table: &AttemptTable, before: &Attempt, next: &Attempt) -> bool {
 
 /// Returns whether an SDK exhausted its retries once and what it sent next succeeded at once. Without a matching body
 /// that is the program's next request, not another round of a loop around the SDK.
-fn is_next_item(table: &AttemptTable, series: &Series, next: &Attempt) -> bool {
+fn is_next_item(table: &AttemptTable, series: &AttemptSeries, next: &Attempt) -> bool {
     let count = |row: &u32| table.rows[*row as usize].sdk_count();
     let rounds = series.rows.iter().filter(|row| count(row) == Some(0)).count();
     let went_through = series.rows.last().and_then(count).is_some_and(|count| count > 0);
@@ -219,7 +219,13 @@ pub(super) fn overlaps(table: &AttemptTable, sends: &[u32]) -> bool {
 
 /// Returns whether an attempt sent with `row` or later may continue `series`. A series with a counter may be continued
 /// up to `gate_us` after its end.
-pub(super) fn may_go_on(table: &AttemptTable, series: &Series, row: &Attempt, gate_us: i64, crowded: bool) -> bool {
+pub(super) fn may_go_on(
+    table: &AttemptTable,
+    series: &AttemptSeries,
+    row: &Attempt,
+    gate_us: i64,
+    crowded: bool,
+) -> bool {
     let before = last(table, series);
     let gate_us = if alone(before) == Grouping::Counter { gate_us } else { 0 };
     let in_time = row.sent.us_since(before.ended()) <= patience_us(table, before).max(gate_us);

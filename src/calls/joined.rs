@@ -1,7 +1,7 @@
 //! Joins calls of several logs that have views of the same attempts.
 
 use super::reuse::Part;
-use super::series::{Rows, Series};
+use super::series::{AttemptSeries, Rows};
 use super::{Call, Grouping, Horizon};
 use crate::model::{AttemptTable, Time};
 use smallvec::SmallVec;
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// How far another log may show an attempt outside the time span of its call, in µs: the clock difference of two
 /// machines.
-const CLOCKS_US: i64 = 2_000_000;
+const MAX_CLOCK_SKEW_US: i64 = 2_000_000;
 
 /// Rows of a call that is not settled yet.
 #[derive(Clone, Debug)]
@@ -27,8 +27,8 @@ impl Unsettled {
         Unsettled { rows: part.rows, grouping, fell_back: false, overlapped: part.overlapped }
     }
 
-    pub(crate) fn of_series(series: Series) -> Unsettled {
-        let Series { rows, grouping, fell_back } = series;
+    pub(crate) fn of_series(series: AttemptSeries) -> Unsettled {
+        let AttemptSeries { rows, grouping, fell_back } = series;
         Unsettled { rows, grouping, fell_back, overlapped: false }
     }
 
@@ -82,23 +82,26 @@ impl Links {
         let known: BTreeSet<u32> = calls.iter().flat_map(|call| call.rows.iter().copied()).collect();
         let missing =
             |call: &Unsettled| call.rows.iter().flat_map(|row| self.peers(*row)).any(|peer| !known.contains(peer));
-        let mut waiting: BTreeSet<u32> =
+        let mut incomplete: BTreeSet<u32> =
             calls.iter().filter(|call| missing(call)).flat_map(|call| call.rows.iter().copied()).collect();
-        let waits = |call: &Unsettled, waiting: &BTreeSet<u32>| {
+        let is_incomplete = |call: &Unsettled, incomplete: &BTreeSet<u32>| {
             call.rows
                 .iter()
-                .any(|row| waiting.contains(row) || self.peers(*row).iter().any(|peer| waiting.contains(peer)))
+                .any(|row| incomplete.contains(row) || self.peers(*row).iter().any(|peer| incomplete.contains(peer)))
         };
         loop {
-            let before = waiting.len();
-            let more: Vec<u32> =
-                calls.iter().filter(|call| waits(call, &waiting)).flat_map(|call| call.rows.iter().copied()).collect();
-            waiting.extend(more);
-            if waiting.len() == before {
+            let before = incomplete.len();
+            let more: Vec<u32> = calls
+                .iter()
+                .filter(|call| is_incomplete(call, &incomplete))
+                .flat_map(|call| call.rows.iter().copied())
+                .collect();
+            incomplete.extend(more);
+            if incomplete.len() == before {
                 break;
             }
         }
-        calls.extract_if(.., |call| !waits(call, &waiting)).collect()
+        calls.extract_if(.., |call| !is_incomplete(call, &incomplete)).collect()
     }
 }
 
@@ -109,9 +112,9 @@ pub(crate) fn join(table: &AttemptTable, links: &Links, calls: Vec<Unsettled>) -
     let mut joined: BTreeMap<usize, Unsettled> = BTreeMap::new();
     for (place, call) in joining.calls.iter().enumerate() {
         for row in &call.rows {
-            let home = joining.home(*row, place);
-            let of = &joining.calls[home];
-            let one = joined.entry(home).or_insert_with(|| Unsettled { rows: SmallVec::new(), ..of.clone() });
+            let owner = joining.owner(*row, place);
+            let of = &joining.calls[owner];
+            let one = joined.entry(owner).or_insert_with(|| Unsettled { rows: SmallVec::new(), ..of.clone() });
             one.rows.push(*row);
             // If the outer log has a single attempt, the inner log determines what belongs to the call.
             if of.rows.len() == 1 {
@@ -140,30 +143,30 @@ impl<'t, 'l> Joining<'t, 'l> {
 
     /// Returns the index of the call that a row of the call at `place` belongs to: an earlier one that shares its
     /// attempt, or one that shares a neighbouring attempt and was in flight at that time.
-    fn home(&self, row: u32, place: usize) -> usize {
-        if let Some(home) = self.around(row, place) {
-            return home;
+    fn owner(&self, row: u32, place: usize) -> usize {
+        if let Some(owner) = self.outer_call(row, place) {
+            return owner;
         }
         let rows = &self.calls[place].rows;
         let own = rows.iter().position(|other| *other == row).unwrap_or(0);
         let others = rows[own + 1..].iter().chain(rows[..own].iter().rev());
-        let home = others.copied().find_map(|other| self.around(other, place));
-        home.filter(|home| self.was_under_way(*home, row)).unwrap_or(place)
+        let owner = others.copied().find_map(|other| self.outer_call(other, place));
+        owner.filter(|owner| self.was_in_flight(*owner, row)).unwrap_or(place)
     }
 
     /// Returns the index of the call before the one at `place` that shares the attempt of `row`.
-    fn around(&self, row: u32, place: usize) -> Option<usize> {
+    fn outer_call(&self, row: u32, place: usize) -> Option<usize> {
         let peers = self.links.peers(row).iter().filter_map(|peer| Some((*self.places.get(peer)?, *peer)));
         let (outer, peer) = peers.min().filter(|(outer, _)| *outer < place)?;
-        Some(self.home(peer, outer))
+        Some(self.owner(peer, outer))
     }
 
-    fn was_under_way(&self, place: usize, row: u32) -> bool {
+    fn was_in_flight(&self, place: usize, row: u32) -> bool {
         let rows = || self.calls[place].rows.iter().map(|row| &self.table.rows[*row as usize]);
         let begun = rows().map(|row| row.sent).min().unwrap_or(Time(i64::MAX));
         let ended = rows().map(|row| row.ended()).max().unwrap_or(Time(i64::MIN));
         let row = &self.table.rows[row as usize];
-        begun.us_since(row.sent) <= CLOCKS_US && row.ended().us_since(ended) <= CLOCKS_US
+        begun.us_since(row.sent) <= MAX_CLOCK_SKEW_US && row.ended().us_since(ended) <= MAX_CLOCK_SKEW_US
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) use group::{Left, group_between, group_from, group_rest};
 pub use horizon::{Endurance, Horizon};
 pub(crate) use joined::{Links, Unsettled, join};
 pub(crate) use relation::{is_unsafe_to_repeat, same_account, same_scope, same_sender, shows_retry, streaks};
-pub(crate) use series::Series;
+pub(crate) use series::AttemptSeries;
 pub(crate) use single_successes::SingleSuccesses;
 pub(crate) use stream::Stream;
 pub use wait::Wait;

@@ -9,24 +9,24 @@ pub(crate) type Rows = SmallVec<[u32; 8]>;
 
 /// Consecutive attempts, and how they were grouped.
 #[derive(Clone, Debug)]
-pub(crate) struct Series {
+pub(crate) struct AttemptSeries {
     pub(crate) rows: Rows,
     pub(crate) grouping: Grouping,
     /// Whether the stream asked another model within seconds of the last failure.
     pub(crate) fell_back: bool,
 }
 
-impl Series {
+impl AttemptSeries {
     /// Returns how certain it is that the attempts belong together; a single attempt is certain.
     pub(super) fn certainty(&self) -> Grouping {
         if self.rows.len() == 1 { Grouping::Explicit } else { self.grouping }
     }
 }
 
-pub(super) fn first<'a>(table: &'a AttemptTable, series: &Series) -> &'a Attempt {
+pub(super) fn first<'a>(table: &'a AttemptTable, series: &AttemptSeries) -> &'a Attempt {
     &table.rows[series.rows[0] as usize]
 }
 
-pub(super) fn last<'a>(table: &'a AttemptTable, series: &Series) -> &'a Attempt {
+pub(super) fn last<'a>(table: &'a AttemptTable, series: &AttemptSeries) -> &'a Attempt {
     &table.rows[series.rows[series.rows.len() - 1] as usize]
 }

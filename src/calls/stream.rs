@@ -6,7 +6,7 @@
 use super::bodies::Bodies;
 use super::callers::are_one_client;
 use super::infer::{alone, by_body, first_due, gives_way, latest, may_go_on, overlaps};
-use super::series::{Series, first, last};
+use super::series::{AttemptSeries, first, last};
 use super::{FORESIGHT_US, Grouping, order_of};
 use crate::model::{Attempt, AttemptTable, OriginId, Time};
 use smallvec::SmallVec;
@@ -33,7 +33,7 @@ pub(crate) struct Stream {
     /// Series joined by counters.
     counted: Joint,
     /// Complete series that wait for earlier ones to complete.
-    waiting: Vec<Series>,
+    waiting: Vec<AttemptSeries>,
     /// Series joined by similarity.
     joined: Joint,
     /// Latest end of the series processed by `join`, by origin of their last attempts.
@@ -41,7 +41,7 @@ pub(crate) struct Stream {
 }
 
 /// Splits all rows of a stream into calls.
-pub(super) fn split(table: &AttemptTable, rows: &[u32]) -> Vec<Series> {
+pub(super) fn split(table: &AttemptTable, rows: &[u32]) -> Vec<AttemptSeries> {
     let mut rows = rows.to_vec();
     rows.sort_unstable_by_key(|row| order_of(table, *row));
     let (mut stream, mut calls) = (Stream::default(), Vec::new());
@@ -82,7 +82,7 @@ impl Stream {
     }
 
     /// Appends to `calls` those that nothing sent at `now` or later can continue; all of them if `now` is the maximum.
-    pub(crate) fn advance(&mut self, table: &AttemptTable, now: Time, calls: &mut Vec<Series>) {
+    pub(crate) fn advance(&mut self, table: &AttemptTable, now: Time, calls: &mut Vec<AttemptSeries>) {
         let over = now == Time(i64::MAX);
         let until = if over { now } else { now.plus_us(-FORESIGHT_US) };
         while let Some(&row) = self.ahead.front()
@@ -90,9 +90,9 @@ impl Stream {
         {
             self.ahead.pop_front();
             let grouping = alone(&table.rows[row as usize]);
-            let next = Series { rows: SmallVec::from_slice(&[row]), grouping, fell_back: false };
+            let next = AttemptSeries { rows: SmallVec::from_slice(&[row]), grouping, fell_back: false };
             let concurrent = self.is_concurrent(table.rows[row as usize].sent);
-            let pick = |open: &[Series], start: &Attempt| {
+            let pick = |open: &[AttemptSeries], start: &Attempt| {
                 by_body(table, open, start, concurrent).or_else(|| first_due(table, open, start))
             };
             self.counted.take(table, next, pick, &mut self.waiting);
@@ -107,8 +107,8 @@ impl Stream {
     }
 
     /// Joins the complete series that began before every incomplete one.
-    fn join(&mut self, table: &AttemptTable, calls: &mut Vec<Series>) {
-        let begun = |series: &Series| order_of(table, series.rows[0]);
+    fn join(&mut self, table: &AttemptTable, calls: &mut Vec<AttemptSeries>) {
+        let begun = |series: &AttemptSeries| order_of(table, series.rows[0]);
         let barrier = self.counted.open.iter().map(begun).min();
         self.waiting.sort_by_key(begun);
         let ready = barrier
@@ -167,7 +167,7 @@ impl Stream {
 /// Series that may still be continued.
 #[derive(Debug, Default)]
 struct Joint {
-    open: Vec<Series>,
+    open: Vec<AttemptSeries>,
     /// Time and `gate_us` of the last check for series that can no longer be continued.
     swept: Option<(Time, i64)>,
     /// How long a series with a counter may pause, in µs, if that is longer than a client waits by itself.
@@ -180,9 +180,9 @@ impl Joint {
     fn take(
         &mut self,
         table: &AttemptTable,
-        next: Series,
-        pick: impl Fn(&[Series], &Attempt) -> Option<(usize, Grouping)>,
-        closed: &mut Vec<Series>,
+        next: AttemptSeries,
+        pick: impl Fn(&[AttemptSeries], &Attempt) -> Option<(usize, Grouping)>,
+        closed: &mut Vec<AttemptSeries>,
     ) {
         let start = first(table, &next);
         let crowded = self.open.len() >= MOST_OPEN;

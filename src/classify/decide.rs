@@ -19,11 +19,11 @@ pub(super) struct Found {
     pub(super) low_confidence: bool,
 }
 
-const fn sure(class: Class, by: Decider) -> Found {
+const fn confident(class: Class, by: Decider) -> Found {
     Found { class, by, low_confidence: false }
 }
 
-const fn doubtful(class: Class, by: Decider) -> Found {
+const fn uncertain(class: Class, by: Decider) -> Found {
     Found { class, by, low_confidence: true }
 }
 
@@ -85,19 +85,19 @@ pub(super) fn succeeded(failure: &Failure<'_>, status: Option<u16>) -> bool {
 
 /// Determines the class of a failed attempt.
 pub(super) fn find(failure: &Failure<'_>, status: Option<u16>) -> Found {
-    if let Some(row) = failure.own.iter().find(|row| row.fits(failure)) {
-        return sure(row.class, Decider::Configuration);
+    if let Some(row) = failure.custom_rows.iter().find(|row| row.fits(failure)) {
+        return confident(row.class, Decider::Configuration);
     }
     let mut exact = exact_row(failure);
     // The common case: a code that is sufficient.
     if let Some((row, by)) = exact
         && row.weight == Weight::Final
     {
-        return sure(row.class, by);
+        return confident(row.class, by);
     }
     // The client's own verdict on an answer that was received.
     if let Some(kind @ (Kind::SchemaError | Kind::PolicyRefusal | Kind::Cancelled)) = failure.kind {
-        return sure(kind.class(), Decider::Kind);
+        return confident(kind.class(), Decider::Kind);
     }
 
     let message = failure.message.map(str::trim).filter(|message| !message.is_empty());
@@ -110,52 +110,53 @@ pub(super) fn find(failure: &Failure<'_>, status: Option<u16>) -> Found {
         {
             exact = Some((row, Decider::Message));
             if row.weight == Weight::Final {
-                return sure(row.class, Decider::Message);
+                return confident(row.class, Decider::Message);
             }
         }
     }
 
     let by_code = exact.and_then(|exact| class_of_exact(exact, status));
     let so_far = by_code.map(|found| found.class).or_else(|| status.and_then(class_of_status));
-    let said = message.and_then(|message| found_in_prose(failure, message, exact, so_far));
+    let by_prose = message.and_then(|message| found_in_prose(failure, message, exact, so_far));
 
-    if failure.window_rejected && phrases::Over::of(so_far).meets(phrases::LIMITS_OR_SILENCE) {
-        return match said {
-            Some(said) if said.class.is_money() || said.class == Class::Entitlement => said,
-            _ => sure(Class::UsageWindow, Decider::WindowHeader),
+    if failure.window_rejected && phrases::AppliesTo::of(so_far).intersects(phrases::LIMIT_OR_MESSAGE_ONLY) {
+        return match by_prose {
+            Some(by_prose) if by_prose.class.is_money() || by_prose.class == Class::Entitlement => by_prose,
+            _ => confident(Class::UsageWindow, Decider::WindowHeader),
         };
     }
-    let seen = found_by_client(failure);
-    if let Some(said) = said {
+    let observed = found_by_client(failure);
+    if let Some(by_prose) = by_prose {
         // If the prose only repeats what the client observed, the observation is the evidence.
-        let is_echo = matches!(said.class, Class::Timeout | Class::Connection | Class::ServerError | Class::Cancelled);
-        return match (by_code, seen) {
+        let is_echo =
+            matches!(by_prose.class, Class::Timeout | Class::Connection | Class::ServerError | Class::Cancelled);
+        return match (by_code, observed) {
             // The prose confirms the code, which is the stronger evidence.
-            (Some(found), _) if found.class == said.class && said.by == Decider::Message => found,
-            (None, Some(seen)) if is_echo => seen,
-            _ => said,
+            (Some(found), _) if found.class == by_prose.class && by_prose.by == Decider::Message => found,
+            (None, Some(observed)) if is_echo => observed,
+            _ => by_prose,
         };
     }
     if let Some(found) = by_code {
         return if is_bare_limit(exact, found) { limit_by_type(failure, message, found.by) } else { found };
     }
-    if let Some(mut seen) = seen
+    if let Some(mut observed) = observed
         && status != Some(529)
     {
         // A response and a broken connection contradict each other, unless a gateway turned the broken connection into
         // a status. One of the two is stale.
         let agrees = status.is_none_or(|status| status >= 500 || status == 408);
-        seen.low_confidence |= !agrees;
-        return seen;
+        observed.low_confidence |= !agrees;
+        return observed;
     }
     found_by_status(failure, status, exact)
 }
 
 /// Looks up the code, then the type, then the exception. A specific code may appear with a vague type.
 fn exact_row(failure: &Failure<'_>) -> Option<Exact> {
-    let here = |word| lookup_of(failure.provider?, present(word)?);
-    let by_code = here(failure.error_code).or_else(|| as_name(failure.error_code).and_then(lookup));
-    let by_type = || here(failure.error_type).or_else(|| as_name(failure.error_type).and_then(lookup));
+    let of_provider = |word| lookup_of(failure.provider?, present(word)?);
+    let by_code = of_provider(failure.error_code).or_else(|| as_name(failure.error_code).and_then(lookup));
+    let by_type = || of_provider(failure.error_type).or_else(|| as_name(failure.error_type).and_then(lookup));
     // Only exceptions of the service itself: a library's class name stands for a status, which takes precedence.
     let by_exception = || failure.exception.map(bare_name).and_then(lookup).filter(|row| row.weight != Weight::Weak);
     match by_code {
@@ -177,17 +178,17 @@ fn class_of_exact((row, by): Exact, status: Option<u16>) -> Option<Found> {
         (Weight::Broad, Class::ServerError) => matches!(status, Some(408 | 429 | 504 | 529)),
         _ => false,
     };
-    (!status_is_better).then(|| sure(row.class, by))
+    (!status_is_better).then(|| confident(row.class, by))
 }
 
 /// Returns the class that the amounts or phrases of the message indicate.
 fn found_in_prose(failure: &Failure<'_>, message: &str, exact: Option<Exact>, so_far: Option<Class>) -> Option<Found> {
-    let over = phrases::Over::of(so_far);
-    let may_be_too_large = over.meets(phrases::LIMITS_OR_SILENCE) || so_far == Some(Class::RequestTooLarge);
+    let over = phrases::AppliesTo::of(so_far);
+    let may_be_too_large = over.intersects(phrases::LIMIT_OR_MESSAGE_ONLY) || so_far == Some(Class::RequestTooLarge);
     let text = message.as_bytes();
     let text = text.get(..MAX_PROSE).unwrap_or(text);
     if may_be_too_large && amounts(message).is_some_and(|it| it.request_exceeds_limit()) {
-        return Some(sure(Class::RequestOverLimit, Decider::Amounts));
+        return Some(confident(Class::RequestOverLimit, Decider::Amounts));
     }
     let by_row = exact.map_or("", |(row, _)| row.origin.provider);
     let row = phrases::find(text, over, [by_row, failure.provider.unwrap_or("")])?;
@@ -196,7 +197,7 @@ fn found_in_prose(failure: &Failure<'_>, message: &str, exact: Option<Exact>, so
         // A workspace limit with a wait is resolved by waiting (Anthropic docs, Errors, 429). The moment at which the
         // message says that access returns is not such a wait, although it becomes one where the record has a time.
         (Class::SpendLimit, AskedWait::Short | AskedWait::Long)
-            if over.meets(phrases::Over::LIMITS) && stated_moment(message, 0, Utc).is_none() =>
+            if over.intersects(phrases::AppliesTo::LIMITS) && stated_moment(message, 0, Utc).is_none() =>
         {
             Class::RateLimited
         }
@@ -205,7 +206,7 @@ fn found_in_prose(failure: &Failure<'_>, message: &str, exact: Option<Exact>, so
         (_, AskedWait::Long) if row.refills => Class::UsageWindow,
         (class, _) => class,
     };
-    Some(sure(class, by))
+    Some(confident(class, by))
 }
 
 /// Whether a limit is known only by a generic code or type.
@@ -216,16 +217,16 @@ fn is_bare_limit(exact: Option<Exact>, found: Found) -> bool {
 /// Classifies a bare `rate_limit_error` by whether the record explains the limit.
 fn limit_by_type(failure: &Failure<'_>, message: Option<&str>, by: Decider) -> Found {
     if failure.hint.is_some() || failure.has_rate_limit_headers {
-        return sure(Class::RateLimited, by);
+        return confident(Class::RateLimited, by);
     }
     const EMPTY_WORDS: [&str; 5] = ["error", "rate_limit_error", "too many requests", "429", "429 too many requests"];
     match message {
         Some(message) if EMPTY_WORDS.iter().any(|word| message.eq_ignore_ascii_case(word)) => {
-            doubtful(Class::UnexplainedRateLimit, by)
+            uncertain(Class::UnexplainedRateLimit, by)
         }
-        Some(_) => sure(Class::RateLimited, by),
+        Some(_) => confident(Class::RateLimited, by),
         // A missing message is a gap in the log, not in the provider's answer.
-        None => doubtful(Class::RateLimited, by),
+        None => uncertain(Class::RateLimited, by),
     }
 }
 
@@ -242,7 +243,7 @@ fn found_by_client(failure: &Failure<'_>) -> Option<Found> {
     let by_transport = || failure.transport.and_then(kind_of_transport).map(|kind| (kind, Decider::Transport));
     let truncated = || failure.truncated.then_some((Kind::Connection, Decider::Transport));
     let (kind, by) = by_kind().or_else(by_exception).or_else(by_transport).or_else(truncated)?;
-    Some(sure(kind.class(), by))
+    Some(confident(kind.class(), by))
 }
 
 /// Whether the name is one of an exception: `APITimeoutError`, `litellm.Timeout` or `ECONNRESET`, not
@@ -281,13 +282,13 @@ fn found_by_status(failure: &Failure<'_>, status: Option<u16>, exact: Option<Exa
         return match class_of_status(status) {
             Some(Class::UnexplainedRateLimit) => {
                 if failure.hint.is_some() || failure.has_rate_limit_headers {
-                    sure(Class::RateLimited, Decider::Status)
+                    confident(Class::RateLimited, Decider::Status)
                 } else {
-                    doubtful(Class::UnexplainedRateLimit, Decider::Status)
+                    uncertain(Class::UnexplainedRateLimit, Decider::Status)
                 }
             }
-            Some(class) => sure(class, Decider::Status),
-            None => sure(Class::Unknown, Decider::Status),
+            Some(class) => confident(class, Decider::Status),
+            None => confident(Class::Unknown, Decider::Status),
         };
     }
     // `openai.RateLimitError` without a status is the library's name for a 429.
@@ -297,12 +298,12 @@ fn found_by_status(failure: &Failure<'_>, status: Option<u16>, exact: Option<Exa
     };
     let explained = failure.hint.is_some() || failure.has_rate_limit_headers;
     match exact.or_else(by_exception) {
-        Some((row, by)) if row.class == Class::RateLimited && !explained => doubtful(Class::UnexplainedRateLimit, by),
-        Some((row, by)) => sure(row.class, by),
+        Some((row, by)) if row.class == Class::RateLimited && !explained => uncertain(Class::UnexplainedRateLimit, by),
+        Some((row, by)) => confident(row.class, by),
         // A stream that failed without an error from the server was cut off.
         None if failure.mid_stream && failure.message.is_none() && present(failure.error_type).is_none() => {
-            doubtful(Class::Connection, Decider::Nothing)
+            uncertain(Class::Connection, Decider::Nothing)
         }
-        None => doubtful(Class::Unknown, Decider::Nothing),
+        None => uncertain(Class::Unknown, Decider::Nothing),
     }
 }

@@ -33,7 +33,7 @@ pub use amounts::{Amounts, amounts};
 pub use class::{Action, Bucket, Class, Decider};
 pub(crate) use exception::breaks_off;
 pub use exception::kind_of_exception;
-pub use own::OwnRow;
+pub use own::CustomRow;
 pub use reopen::{reopens_at, stated_moment};
 pub(crate) use waits::spelled_us;
 pub use waits::{StatedWait, stated_wait};
@@ -79,7 +79,7 @@ pub struct Failure<'a> {
     /// Provider, as logged.
     pub provider: Option<&'a str>,
     /// The user's own rows, which take precedence over all built-in ones.
-    pub own: &'a [OwnRow],
+    pub custom_rows: &'a [CustomRow],
 }
 
 /// How long a server asked to wait.

@@ -5,7 +5,7 @@ use glob::{MatchOptions, Pattern};
 
 /// One row. All its conditions must match; a condition that is `None` always does.
 #[derive(Clone, Debug, PartialEq)]
-pub struct OwnRow {
+pub struct CustomRow {
     /// Provider; case is ignored.
     pub provider: Option<Pattern>,
     /// HTTP status.
@@ -26,7 +26,7 @@ pub struct OwnRow {
 const PROSE: MatchOptions =
     MatchOptions { case_sensitive: false, require_literal_separator: false, require_literal_leading_dot: false };
 
-impl OwnRow {
+impl CustomRow {
     /// Whether all conditions match the failure.
     #[must_use]
     pub fn fits(&self, failure: &Failure<'_>) -> bool {

@@ -31,9 +31,9 @@ pub enum Place {
 
 /// The failures a phrase applies to, as a bit set.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct Over(u8);
+pub struct AppliesTo(u8);
 
-impl Over {
+impl AppliesTo {
     /// A 429, or the code of a rate limit.
     pub const LIMITS: Self = Self(1);
     /// The code of an exhausted quota.
@@ -43,7 +43,7 @@ impl Over {
     /// A server error: 5xx.
     pub const SERVERS: Self = Self(8);
     /// Neither status nor code: only the message is known.
-    pub const SILENCE: Self = Self(16);
+    pub const MESSAGE_ONLY: Self = Self(16);
     /// A missing permission: 403.
     pub const RIGHTS: Self = Self(32);
     /// A rejected account: 401, 402.
@@ -51,19 +51,19 @@ impl Over {
     /// Any class to which no phrase applies.
     pub const NOTHING: Self = Self(0);
 
-    const fn and(self, other: Self) -> Self {
+    const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
     /// Whether the two sets share a member.
-    pub const fn meets(self, other: Self) -> bool {
+    pub const fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
     /// The set for the class found so far.
     pub const fn of(class: Option<Class>) -> Self {
         match class {
-            None | Some(Class::Unknown) => Self::SILENCE,
+            None | Some(Class::Unknown) => Self::MESSAGE_ONLY,
             Some(Class::RateLimited | Class::UnexplainedRateLimit) => Self::LIMITS,
             Some(Class::QuotaExhausted) => Self::QUOTAS,
             Some(Class::InvalidRequest | Class::RequestTooLarge | Class::NotFound) => Self::REQUESTS,
@@ -85,7 +85,7 @@ pub struct MessageRow {
     /// The class it indicates.
     pub class: Class,
     /// The failures it applies to.
-    pub over: Over,
+    pub applies_to: AppliesTo,
     /// Providers for which the same words mean something else.
     pub unless: &'static [&'static str],
     /// The phrase is ignored if the message contains one of these: a message that names two intervals explains both.
@@ -99,17 +99,27 @@ pub struct MessageRow {
     pub origin: Origin,
 }
 
-const fn says(text: &'static str, class: Class, over: Over, origin: Origin) -> MessageRow {
+const fn says(text: &'static str, class: Class, applies_to: AppliesTo, origin: Origin) -> MessageRow {
     let place = Place::Contains;
-    MessageRow { text, place, class, over, unless: &[], unless_said: &[], quota_id: false, refills: false, origin }
+    MessageRow {
+        text,
+        place,
+        class,
+        applies_to,
+        unless: &[],
+        unless_said: &[],
+        quota_id: false,
+        refills: false,
+        origin,
+    }
 }
 
-const fn begins(text: &'static str, class: Class, over: Over, origin: Origin) -> MessageRow {
-    MessageRow { place: Place::Begins, ..says(text, class, over, origin) }
+const fn begins(text: &'static str, class: Class, applies_to: AppliesTo, origin: Origin) -> MessageRow {
+    MessageRow { place: Place::Begins, ..says(text, class, applies_to, origin) }
 }
 
-const fn opens(text: &'static str, class: Class, over: Over, origin: Origin) -> MessageRow {
-    MessageRow { place: Place::Opens, ..says(text, class, over, origin) }
+const fn opens(text: &'static str, class: Class, applies_to: AppliesTo, origin: Origin) -> MessageRow {
+    MessageRow { place: Place::Opens, ..says(text, class, applies_to, origin) }
 }
 
 const fn quota_id(text: &'static str, class: Class, origin: Origin) -> MessageRow {
@@ -121,14 +131,15 @@ const fn origin(provider: &'static str, source: &'static str) -> Origin {
 }
 
 /// A rate limit, or a message without status and code.
-pub const LIMITS_OR_SILENCE: Over = Over::LIMITS.and(Over::SILENCE);
-const LIMIT: Over = LIMITS_OR_SILENCE;
-const REFUSED: Over = Over::REQUESTS.and(Over::RIGHTS).and(Over::ACCOUNTS).and(Over::SILENCE);
-const BROKEN: Over = Over::SERVERS.and(Over::SILENCE);
-const CROWDED: Over = BROKEN.and(Over::LIMITS);
-const FILTERED: Over = Over::REQUESTS.and(Over::RIGHTS).and(BROKEN);
-const ANY: Over = CROWDED.and(Over::REQUESTS).and(Over::RIGHTS).and(Over::ACCOUNTS);
-const SILENT: Over = Over::SILENCE;
+pub const LIMIT_OR_MESSAGE_ONLY: AppliesTo = AppliesTo::LIMITS.union(AppliesTo::MESSAGE_ONLY);
+const LIMIT: AppliesTo = LIMIT_OR_MESSAGE_ONLY;
+const REFUSED: AppliesTo =
+    AppliesTo::REQUESTS.union(AppliesTo::RIGHTS).union(AppliesTo::ACCOUNTS).union(AppliesTo::MESSAGE_ONLY);
+const BROKEN: AppliesTo = AppliesTo::SERVERS.union(AppliesTo::MESSAGE_ONLY);
+const CROWDED: AppliesTo = BROKEN.union(AppliesTo::LIMITS);
+const FILTERED: AppliesTo = AppliesTo::REQUESTS.union(AppliesTo::RIGHTS).union(BROKEN);
+const ANY: AppliesTo = CROWDED.union(AppliesTo::REQUESTS).union(AppliesTo::RIGHTS).union(AppliesTo::ACCOUNTS);
+const MESSAGE_ONLY: AppliesTo = AppliesTo::MESSAGE_ONLY;
 
 /// All phrases. The first match wins, so more specific phrases come first.
 const LISTS: [&[MessageRow]; 5] = [money::ROWS, windows::ROWS, requests::ROWS, service::ROWS, broken::ROWS];
@@ -177,10 +188,10 @@ fn spelled(text: &str) -> Vec<String> {
 
 impl Place {
     /// Whether a phrase preceded by `before` is in the right place for such a failure.
-    fn is_behind(self, before: &[u8], over: Over) -> bool {
+    fn is_behind(self, before: &[u8], applies_to: AppliesTo) -> bool {
         match self {
             Place::Contains => true,
-            Place::Opens => !over.meets(Over::REQUESTS) || opens_message(before),
+            Place::Opens => !applies_to.intersects(AppliesTo::REQUESTS) || opens_message(before),
             // A quote or a colon may precede a message quoted in another.
             Place::Begins => {
                 let blank = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
@@ -244,19 +255,19 @@ fn says_also(text: &[u8], words: &str) -> bool {
 }
 
 /// Returns the first phrase in `text`, by order of the tables, that applies to such a failure.
-pub(super) fn find(text: &[u8], over: Over, providers: [&str; 2]) -> Option<&'static MessageRow> {
+pub(super) fn find(text: &[u8], applies_to: AppliesTo, providers: [&str; 2]) -> Option<&'static MessageRow> {
     let speaks = |row: &MessageRow| {
-        row.over.meets(over)
+        row.applies_to.intersects(applies_to)
             && !providers.iter().any(|provider| is_of(provider, row.unless))
             && !row.unless_said.iter().any(|words| says_also(text, words))
     };
-    if over == Over::NOTHING {
+    if applies_to == AppliesTo::NOTHING {
         return None;
     }
     let Phrases { automaton, rows } = PHRASES.as_ref()?;
     let fits = |found: Match| {
         let (place, row) = *rows.get(found.pattern().as_usize())?;
-        (row.place.is_behind(&text[..found.start()], over) && speaks(row)).then_some((place, row))
+        (row.place.is_behind(&text[..found.start()], applies_to) && speaks(row)).then_some((place, row))
     };
     let lowered = text.to_ascii_lowercase();
     let found = automaton.find_overlapping_iter(&lowered).filter_map(fits);
@@ -267,7 +278,7 @@ pub(super) fn find(text: &[u8], over: Over, providers: [&str; 2]) -> Option<&'st
 mod tests {
     use super::*;
 
-    const EVERYTHING: Over = ANY.and(Over::QUOTAS);
+    const EVERYTHING: AppliesTo = ANY.union(AppliesTo::QUOTAS);
 
     #[test]
     fn every_phrase_is_found_in_every_spelling() {
@@ -275,8 +286,8 @@ mod tests {
             for text in spelled(row.text) {
                 let said = if row.text.is_ascii() { row.text.to_uppercase() } else { String::new() };
                 let said = format!("x: {said} {text}.");
-                let over = if row.place == Place::Opens { LIMIT } else { row.over };
-                let found = find(said.as_bytes(), over, ["", ""]).expect(row.text);
+                let applies_to = if row.place == Place::Opens { LIMIT } else { row.applies_to };
+                let found = find(said.as_bytes(), applies_to, ["", ""]).expect(row.text);
                 assert!(messages().position(|row| row.text == found.text) <= Some(nth), "{said}");
             }
         }

@@ -3,7 +3,7 @@
 use super::inside::error_status;
 
 /// Text before a status, in lower case, and its source.
-const BEFORE: [(&str, &str); 23] = [
+const PREFIXES: [(&str, &str); 23] = [
     ("error code: ", "openai-python, _exceptions.py"),
     ("status code ", "axios: \"Request failed with status code 429\""),
     ("status code: ", "requests, OkHttp and Go clients"),
@@ -30,7 +30,7 @@ const BEFORE: [(&str, &str); 23] = [
 ];
 
 /// How far into a message a status is searched for, in bytes.
-const NEAR: usize = 256;
+const MAX_OFFSET: usize = 256;
 
 /// Returns the status in a message such as `529 {"type":...`, `Error code: 429 - {...` or
 /// `unexpected status 413 Payload Too Large`.
@@ -39,12 +39,12 @@ pub(super) fn status_in_prose(message: &str) -> Option<u16> {
     let start = text.strip_prefix(b"API ").unwrap_or(text);
     let start = start.strip_prefix(b"Error: ").unwrap_or(start);
     let start = start.strip_prefix(b"HTTP ").unwrap_or(start);
-    status_at(start).or_else(|| behind_words(text)).or_else(|| behind_exception(text)).or_else(|| in_title(text))
+    status_at(start).or_else(|| after_prefix(text)).or_else(|| after_exception(text)).or_else(|| in_title(text))
 }
 
-fn behind_words(text: &[u8]) -> Option<u16> {
-    let head = &text[..text.len().min(NEAR)];
-    BEFORE.iter().find_map(|(before, _)| {
+fn after_prefix(text: &[u8]) -> Option<u16> {
+    let head = &text[..text.len().min(MAX_OFFSET)];
+    PREFIXES.iter().find_map(|(before, _)| {
         let mut windows = head.windows(before.len());
         let found = windows.position(|it| it.eq_ignore_ascii_case(before.as_bytes()))?;
         status_at(&text[found + before.len()..])
@@ -53,18 +53,18 @@ fn behind_words(text: &[u8]) -> Option<u16> {
 
 /// Returns the status after an exception name: `google.api_core.exceptions.ResourceExhausted: 429 Quota exceeded` or
 /// `NonTransientAiException: 400 - {...`, but not `ValueError: 500 items`.
-fn behind_exception(text: &[u8]) -> Option<u16> {
+fn after_exception(text: &[u8]) -> Option<u16> {
     let name = text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.')).count();
     let rest = text.get(name..)?.strip_prefix(b": ").filter(|_| name > 0)?;
     let after = rest.get(3..)?.trim_ascii_start();
-    let goes_on =
+    let is_reason =
         after.first().is_none_or(|byte| byte.is_ascii_uppercase() || matches!(byte, b'-' | b'{' | b'(' | b':' | b'<'));
-    status_at(rest).filter(|_| goes_on)
+    status_at(rest).filter(|_| is_reason)
 }
 
 /// Returns the status in a title such as `<title>403 Forbidden</title>`.
 fn in_title(text: &[u8]) -> Option<u16> {
-    let head = &text[..text.len().min(4 * NEAR)];
+    let head = &text[..text.len().min(4 * MAX_OFFSET)];
     let start = memchr::memmem::find(head, b"<title>")? + b"<title>".len();
     status_at(&text[start..])
 }

@@ -22,7 +22,7 @@ pub(super) const NONE: Failure<'static> = Failure {
     should_retry: None,
     side_effect: false,
     provider: None,
-    own: &[],
+    custom_rows: &[],
 };
 
 pub(super) const fn http(status: u16) -> Failure<'static> {
@@ -132,7 +132,7 @@ fn every_class_and_trap() {
         // a specific code under a vague type, and the other way round
         (body(429, "insufficient_quota", "rate_limit_exceeded", "slow"), C::RateLimited, D::ErrorCode),
         (body(429, "insufficient_quota", "something_new", "?"), C::QuotaExhausted, D::ErrorType),
-        // the same words, another meaning
+        // the same words with another meaning
         (Failure { message: Some("You exceeded your current limit of concurrent requests."), ..typed(429, "INSUFFICIENT QUOTA") }, C::RateLimited, D::ErrorType),
         (said(429, "INSUFFICIENT QUOTA"), C::UnexplainedRateLimit, D::Status),
         (body(429, "insufficient_quota", "insufficient_quota", "Allocated quota exceeded, please increase your quota limit."), C::RateLimited, D::Message),
@@ -211,7 +211,7 @@ fn every_class_and_trap() {
         (http(507), C::ServerError, D::Status),
         (Failure { mid_stream: true, ..http(200) }, C::Connection, D::Nothing),
         (Failure { mid_stream: true, ..typed(200, "api_error") }, C::ServerError, D::ErrorType),
-        // time and connections
+        // timeouts and connections
         (typed(504, "timeout_error"), C::Timeout, D::ErrorType),
         (http(408), C::Timeout, D::Status),
         (http(504), C::Timeout, D::Status),
@@ -255,7 +255,7 @@ fn every_class_and_trap() {
         (body(404, "invalid_request_error", "model_not_found", "no such model"), C::NotFound, D::ErrorCode),
         (typed(413, "request_too_large"), C::RequestTooLarge, D::ErrorType),
         (only_said("unexpected status 413 Payload Too Large: <html>"), C::RequestTooLarge, D::Status),
-        // the client's own
+        // failures that the client classified itself
         (Failure { kind: Some(SchemaError), logged_as_error: true, ..http(200) }, C::SchemaError, D::Kind),
         (Failure { kind: Some(Cancelled), ..NONE }, C::Cancelled, D::Kind),
         (raised("AbortError"), C::Cancelled, D::Exception),

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::codes::{EXACT, FAMILIES, OF_PROVIDERS};
-use super::phrases::{Over, messages};
+use super::phrases::{AppliesTo, messages};
 use super::row::Weight;
 use super::*;
 
@@ -12,7 +12,7 @@ use super::*;
 fn every_exact_row_is_reached_as_code_and_as_type() {
     let mut names = HashSet::new();
     for row in EXACT {
-        assert!(names.insert(row.name), "{} stands twice", row.name);
+        assert!(names.insert(row.name), "{} is listed twice", row.name);
         assert!(!row.origin.provider.is_empty() && !row.origin.source.is_empty());
         let status = (row.weight == Weight::Weak && row.class == Class::RateLimited).then_some(429);
         let has_rate_limit_headers = row.class == Class::RateLimited;
@@ -26,7 +26,7 @@ fn every_exact_row_is_reached_as_code_and_as_type() {
 }
 
 #[test]
-fn a_code_of_a_provider_means_its_own_there_only() {
+fn a_provider_specific_code_applies_to_that_provider_only() {
     for of in OF_PROVIDERS {
         let blank = Failure { status: Some(429), logged_as_error: true, ..Failure::default() };
         let case = Failure { error_code: Some(of.row.name), ..blank };
@@ -49,27 +49,27 @@ fn every_family_is_reached() {
 }
 
 #[test]
-fn every_phrase_is_reached_over_every_failure_it_speaks_about() {
+fn every_phrase_is_found_in_every_failure_it_applies_to() {
     for row in messages() {
         let blank = Failure { message: Some(row.text), logged_as_error: true, ..Failure::default() };
         let quota = Failure { error_code: Some("insufficient_quota"), ..blank };
         let situations = [
-            (Over::LIMITS, Failure { status: Some(429), ..blank }),
-            (Over::QUOTAS, Failure { status: Some(429), ..quota }),
-            (Over::REQUESTS, Failure { status: Some(400), ..blank }),
-            (Over::RIGHTS, Failure { status: Some(403), ..blank }),
-            (Over::ACCOUNTS, Failure { status: Some(402), ..blank }),
-            (Over::SERVERS, Failure { status: Some(500), ..blank }),
-            (Over::SILENCE, blank),
+            (AppliesTo::LIMITS, Failure { status: Some(429), ..blank }),
+            (AppliesTo::QUOTAS, Failure { status: Some(429), ..quota }),
+            (AppliesTo::REQUESTS, Failure { status: Some(400), ..blank }),
+            (AppliesTo::RIGHTS, Failure { status: Some(403), ..blank }),
+            (AppliesTo::ACCOUNTS, Failure { status: Some(402), ..blank }),
+            (AppliesTo::SERVERS, Failure { status: Some(500), ..blank }),
+            (AppliesTo::MESSAGE_ONLY, blank),
         ];
         let mut reached = 0;
-        for (over, case) in situations {
-            if row.over.meets(over) {
+        for (applies_to, case) in situations {
+            if row.applies_to.intersects(applies_to) {
                 assert_eq!(classify(&case).unwrap().class, row.class, "{} {case:?}", row.text);
                 reached += 1;
             }
         }
-        assert!(reached > 0, "{} speaks about nothing", row.text);
+        assert!(reached > 0, "{} applies to nothing", row.text);
     }
 }
 

@@ -14,7 +14,7 @@ use crate::ingest::{Dialect, Ingested};
 use crate::judge::{Judgement, Options};
 use crate::render::not_judged;
 use crate::report::{Report, build};
-use crate::simulate::Question;
+use crate::simulate::ReplayOptions;
 use std::path::Path;
 
 /// Validated arguments and configuration of an analysis.
@@ -25,7 +25,7 @@ pub(super) struct Analysis<'a> {
     config: Config,
     pub(super) anonymizer: Option<Anonymizer>,
     baseline: Option<Baseline>,
-    question: Question,
+    what_if_options: ReplayOptions,
 }
 
 impl<'a> Analysis<'a> {
@@ -36,8 +36,8 @@ impl<'a> Analysis<'a> {
         let baseline = args.baseline.as_deref().map(read_baseline).transpose()?;
         let rules = config::select(&config, &args.select, &args.ignore)?;
         let options = config::options(&config, rules, &args.input)?;
-        let question = what_if::question(&config, &args.what_if, options.complete)?;
-        Ok(Analysis { args, outputs, options, config, anonymizer, baseline, question })
+        let what_if_options = what_if::options(&config, ("--what-if", &args.what_if), options.complete)?;
+        Ok(Analysis { args, outputs, options, config, anonymizer, baseline, what_if_options })
     }
 
     /// Field names and values of the logs, from the configuration.
@@ -66,8 +66,8 @@ impl<'a> Analysis<'a> {
         report.notices.extend(ingested.notes.iter().cloned());
         config::note(&self.config, options, judgement, &mut report);
         if is_whole {
-            let question = Question { complete: options.complete, ..self.question.clone() };
-            report.counterfactual = what_if::worst(&judgement.fleet, &question)?;
+            let what_if_options = ReplayOptions { complete: options.complete, ..self.what_if_options.clone() };
+            report.counterfactual = what_if::worst(&judgement.fleet, &what_if_options)?;
         }
         report.notices.extend(what_if::notice(args, &report, is_whole));
         if let Some(baseline) = &self.baseline {
@@ -75,7 +75,7 @@ impl<'a> Analysis<'a> {
         }
         // The exit code is determined before anything is hidden by --min-severity or anonymized.
         let ending = Ending { exit_code: exit_code(&report, args) };
-        report.show_from(args.min_severity.severity());
+        report.hide_below(args.min_severity.severity());
         if let Some(anonymizer) = &self.anonymizer {
             report = anonymizer.report(report);
         }
@@ -88,8 +88,8 @@ impl<'a> Analysis<'a> {
     pub(super) fn write(&self, ingested: &Ingested, report: &Report, ending: Ending) -> Result<u8, CliError> {
         let args = self.args;
         self.outputs.write(ingested, report, &self.options, args, ending, self.anonymizer.as_ref())?;
-        complain_of_rejects(report, args);
-        complain_of_gaps(report, args);
+        warn_of_rejects(report, args);
+        warn_of_missing_evidence(report, args);
         if self.outputs.writes(Form::Ndjson) {
             // Lines of NDJSON are findings and have no place for this.
             not_judged::sentences(report).iter().for_each(|sentence| message::warning(sentence));
@@ -103,15 +103,15 @@ fn too_many_rejects(report: &Report, args: &AnalyzeArgs) -> bool {
     report.ledger.rejected as f64 * 100.0 > args.max_rejected * report.ledger.lines as f64
 }
 
-fn complain_of_rejects(report: &Report, args: &AnalyzeArgs) {
+fn warn_of_rejects(report: &Report, args: &AnalyzeArgs) {
     if too_many_rejects(report, args) {
         let ledger = &report.ledger;
         let first = report.rejects.first().map_or(String::new(), |reject| {
             format!("; the first is {}:{}: {}", reject.file, reject.line, reject.reason)
         });
         message::warning(&format!(
-            "{} of {} lines could not be read, more than the {}% that --max-rejected allows: the report speaks of \
-             the others only{first}",
+            "{} of {} lines could not be read, more than the {}% that --max-rejected allows: the report covers only \
+             the others{first}",
             ledger.rejected, ledger.lines, args.max_rejected
         ));
     }
@@ -122,12 +122,12 @@ fn too_little_evidence(report: &Report, args: &AnalyzeArgs) -> bool {
     report.totals.rules_with_evidence.ratio().is_some_and(|ratio| ratio * 100.0 < args.min_evidence)
 }
 
-fn complain_of_gaps(report: &Report, args: &AnalyzeArgs) {
+fn warn_of_missing_evidence(report: &Report, args: &AnalyzeArgs) {
     if too_little_evidence(report, args) {
         let rules = report.totals.rules_with_evidence;
         let fields: Vec<&str> = report.coverage.iter().map(|gap| gap.field).collect();
         message::warning(&format!(
-            "{} of {} rules had evidence, fewer than the {}% that --min-evidence asks for; the log lacks {}",
+            "{} of {} rules had evidence, fewer than the {}% that --min-evidence requires; the log lacks {}",
             rules.count,
             rules.of,
             args.min_evidence,

@@ -27,7 +27,7 @@ pub(super) fn run(args: &AnalyzeArgs) -> Result<u8, CliError> {
 fn write_partial(analysis: &Analysis<'_>) -> Result<u8, CliError> {
     let args = analysis.args;
     let reading = inputs::open(&args.input, args.verbose, |reading| judging::how(analysis, reading))?;
-    match reading.read(|sources, how, progress| partials::read(analysis, sources, how, progress)) {
+    match reading.read(|sources, how, progress| partials::write(analysis, sources, how, progress)) {
         Ok(ingested) if inputs::unread_of(&ingested.inputs).is_some() => Ok(IO_FAILED),
         Ok(_) => Ok(0),
         // Other partials of the same merge may contain attempts.

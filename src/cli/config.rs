@@ -3,7 +3,7 @@
 use super::args::{ConfigArgs, ConfigCommand, ConfigFile, InputArgs};
 use super::error::CliError;
 use super::{init, inputs, output};
-use crate::config::{self, Config, Words};
+use crate::config::{self, Config, Preset};
 use crate::judge::{Judgement, Options};
 use crate::model::Time;
 use crate::render::json;
@@ -32,12 +32,12 @@ pub(super) fn run(args: &ConfigArgs) -> Result<u8, CliError> {
 pub(super) fn load(file: &ConfigFile) -> Result<Config, CliError> {
     let path = if file.no_config { None } else { file.config.clone().or_else(discovered) };
     let mut config = path.map_or(Ok(Config::default()), |path| Config::load(&path))?;
-    let mut words = Words::default();
-    for preset in &file.preset {
-        words.take(Words::load(preset)?);
+    let mut presets = Preset::default();
+    for path in &file.preset {
+        presets.take(Preset::load(path)?);
     }
-    words.take(std::mem::take(&mut config.words));
-    config.words = words;
+    presets.take(std::mem::take(&mut config.preset));
+    config.preset = presets;
     Ok(config)
 }
 
@@ -99,9 +99,10 @@ fn today() -> NaiveDate {
 
 /// Returns the rules to apply. Selection on the command line takes precedence over the file.
 pub(super) fn select(config: &Config, select: &[String], ignore: &[String]) -> Result<Vec<&'static Rule>, CliError> {
-    for prefix in select.iter().chain(ignore) {
-        if !CATALOGUE.iter().any(|rule| rule.is_meant_by(prefix)) {
-            return Err(super::explain::no_rule(prefix));
+    for (option, prefixes) in [("--select", select), ("--ignore", ignore)] {
+        let is_none = |prefix: &&String| !CATALOGUE.iter().any(|rule| rule.is_meant_by(prefix));
+        if let Some(prefix) = prefixes.iter().find(is_none) {
+            return Err(CliError::Usage(format!("{option}: {}", super::explain::no_rule(prefix))));
         }
     }
     let named = |list: &[String], rule: &Rule| list.iter().any(|prefix| rule.is_meant_by(prefix));
@@ -109,5 +110,14 @@ pub(super) fn select(config: &Config, select: &[String], ignore: &[String]) -> R
         let selected = if select.is_empty() { config.wants(rule) } else { named(select, rule) };
         selected && !named(ignore, rule)
     };
-    Ok(CATALOGUE.iter().filter(wanted).collect())
+    let rules: Vec<&Rule> = CATALOGUE.iter().filter(wanted).collect();
+    if rules.is_empty() && !(select.is_empty() && ignore.is_empty()) {
+        let given = [("--select", select), ("--ignore", ignore)].into_iter().filter(|(_, list)| !list.is_empty());
+        let given: Vec<String> = given.map(|(option, list)| format!("{option} {}", list.join(","))).collect();
+        let given = given.join(" and ");
+        return Err(CliError::Usage(format!(
+            "no rule is left to judge by after {given}: ignore fewer, or select others"
+        )));
+    }
+    Ok(rules)
 }

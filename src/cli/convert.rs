@@ -2,7 +2,7 @@
 
 use super::args::{Color, ConvertArgs};
 use super::error::{CliError, IO_FAILED};
-use super::inputs::{self, Reading};
+use super::inputs::{self, FoundInputs};
 use super::{config, message, output};
 use crate::ingest::{self, IngestError, Ingested, Source};
 use crate::model::Ledger;
@@ -11,17 +11,17 @@ use std::path::Path;
 
 pub(super) fn run(args: &ConvertArgs) -> Result<u8, CliError> {
     let dialect = config::load(&args.config)?.dialect();
-    let reading = inputs::open(&args.input(), args.verbose, |reading| reading.dialect = dialect)?;
+    let found = inputs::open(&args.input(), args.verbose, |options| options.dialect = dialect)?;
     let file = args.output.as_deref().filter(|path| *path != Path::new("-"));
     let mut converted = None;
     let written = match file {
         Some(path) => {
-            refuse_input(&reading, path)?;
-            output::write_file(path, |out| packed(path, out, |out| fill(reading, out, &mut converted)))
+            refuse_input(&found, path)?;
+            output::write_file(path, |out| compressed(path, out, |out| write_attempts(found, out, &mut converted)))
         }
         None => {
             let mut out = output::stdout(Color::Never);
-            output::printed(fill(reading, &mut out, &mut converted).and_then(|()| out.flush()))
+            output::printed(write_attempts(found, &mut out, &mut converted).and_then(|()| out.flush()))
         }
     };
     // The reason why nothing was converted is more useful than the write error that follows from it.
@@ -31,52 +31,60 @@ pub(super) fn run(args: &ConvertArgs) -> Result<u8, CliError> {
         None => return written.map(|()| 0),
     };
     written?;
-    Ok(ending(&ingested, args, file))
+    Ok(finish(&ingested, args, file))
 }
 
-fn refuse_input(reading: &Reading, path: &Path) -> Result<(), CliError> {
+fn refuse_input(found: &FoundInputs, path: &Path) -> Result<(), CliError> {
     let is_input = |source: &Source| matches!(source, Source::File(input) if output::is_same(input, path));
-    if reading.sources.iter().any(is_input) {
+    if found.sources.iter().any(is_input) {
         return Err(CliError::Usage(format!("{} is an input: it would be overwritten", path.display())));
     }
     Ok(())
 }
 
 /// Writes all attempts to `out`, and stores what was read, or the reason for failure, in `converted`.
-fn fill(reading: Reading, out: &mut dyn Write, converted: &mut Option<Result<Ingested, CliError>>) -> io::Result<()> {
+fn write_attempts(
+    found: FoundInputs,
+    out: &mut dyn Write,
+    converted: &mut Option<Result<Ingested, CliError>>,
+) -> io::Result<()> {
     let mut written = Ok(());
-    let read = reading.read(|sources, options, progress| {
+    let read = found.read(|sources, options, progress| {
         let (ingested, done) = ingest::convert(sources, options, progress, out)?;
         written = done;
         Ok::<_, IngestError>(ingested)
     });
     written?;
-    let is_nothing = read.is_err();
+    let failed = read.is_err();
     *converted = Some(read);
     // An error keeps an existing file from being replaced by an empty one.
-    if is_nothing { Err(io::Error::other("there is nothing to write")) } else { Ok(()) }
+    if failed { Err(io::Error::other("there is nothing to write")) } else { Ok(()) }
 }
 
-/// Compresses what `fill` writes according to the file extension.
-fn packed(path: &Path, out: &mut dyn Write, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
-    match ending.as_deref() {
+/// Compresses what `write` writes according to the file extension.
+fn compressed(
+    path: &Path,
+    out: &mut dyn Write,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
+    match extension.as_deref() {
         Some("gz") => {
             let mut packer = flate2::write::GzEncoder::new(out, flate2::Compression::default());
-            fill(&mut packer)?;
+            write(&mut packer)?;
             packer.finish().map(drop)
         }
         Some("zst" | "zstd") => {
             let mut packer = zstd::stream::write::Encoder::new(out, zstd::DEFAULT_COMPRESSION_LEVEL)?;
-            fill(&mut packer)?;
+            write(&mut packer)?;
             packer.finish().map(drop)
         }
-        _ => fill(out),
+        _ => write(out),
     }
 }
 
 /// Prints the summary and warnings, and returns the exit code.
-fn ending(ingested: &Ingested, args: &ConvertArgs, file: Option<&Path>) -> u8 {
+fn finish(ingested: &Ingested, args: &ConvertArgs, file: Option<&Path>) -> u8 {
     let ledger = ingested.ledger();
     if !args.quiet {
         ingested.notes.iter().for_each(|note| message::warning(note));

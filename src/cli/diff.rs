@@ -35,7 +35,7 @@ pub(super) fn run(args: &DiffArgs) -> Result<u8, CliError> {
     let mut diff = diff((&old_name, &old), (&new_name, &new));
     let fails = matches!((diff.worst(), args.fail_on.severity()), (Some(worst), Some(limit)) if worst >= limit);
     diff.head.title.clone_from(&args.page.title);
-    diff.show_from(args.page.min_severity.severity());
+    diff.hide_below(args.page.min_severity.severity());
     let zone = args.reading.tz;
     pages.write(|request: &PageRequest<'_>, out: &mut dyn Write| match request.form {
         PageForm::Text => text::diff(&diff, &request.text, out),

@@ -15,10 +15,10 @@ pub enum CliError {
     /// The configuration is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The input contains nothing to analyse.
+    /// The input contains nothing to analyze.
     #[error("{0}")]
     NoAttempts(String),
-    /// An input could not be read, and the others contain nothing to analyse.
+    /// An input could not be read, and the others contain nothing to analyze.
     #[error("{0}")]
     Unread(String),
     /// No input could be read.
@@ -32,7 +32,7 @@ pub enum CliError {
         /// Reason.
         error: PartialError,
     },
-    /// A state folder cannot be used.
+    /// A state directory cannot be used.
     #[error(transparent)]
     State(#[from] StateError),
     /// Writing to standard output failed.
@@ -48,7 +48,7 @@ pub enum CliError {
     },
     /// The server could not be started.
     #[cfg(feature = "serve")]
-    #[error("cannot listen on {address}: {reason}{}", other_port(reason))]
+    #[error("cannot listen on {address}: {reason}{}", port_hint(reason))]
     Listen {
         /// Address to listen on.
         address: std::net::SocketAddr,
@@ -67,7 +67,7 @@ pub enum CliError {
 }
 
 #[cfg(feature = "serve")]
-fn other_port(reason: &io::Error) -> &'static str {
+fn port_hint(reason: &io::Error) -> &'static str {
     if reason.kind() == io::ErrorKind::AddrInUse { "; --port names another port, 0 any that is free" } else { "" }
 }
 
@@ -75,11 +75,14 @@ fn other_port(reason: &io::Error) -> &'static str {
 pub(super) const IO_FAILED: u8 = 74;
 
 impl CliError {
-    /// Exit code: 2 for usage or configuration, 3 if there is nothing to analyse, 74 for failed input or output.
+    /// Exit code: 2 for usage or configuration, 3 if there is nothing to analyze, 74 for failed input or output.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
-            CliError::Partial { error: PartialError::Truncated { .. } | PartialError::Damaged, .. } => IO_FAILED,
+            CliError::Partial {
+                error: PartialError::Truncated { .. } | PartialError::Damaged | PartialError::Bloated { .. },
+                ..
+            } => IO_FAILED,
             CliError::State(StateError::Settings { .. } | StateError::Version { .. }) => 2,
             CliError::Usage(_) | CliError::Config(_) | CliError::Partial { .. } => 2,
             CliError::NoAttempts(_) | CliError::Ingest(IngestError::NoLogs { .. } | IngestError::Pattern { .. }) => 3,

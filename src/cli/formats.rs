@@ -17,24 +17,23 @@ pub(super) fn run(args: &FormatsArgs) -> Result<u8, CliError> {
 }
 
 fn to_text(out: &mut dyn Write) -> io::Result<()> {
-    writeln!(
-        out,
-        "Formats, told by content; the first that fits best reads an input, --input-format FORMAT names one:\n"
-    )?;
-    for Described { name, description, told_by } in described() {
-        writeln!(out, "  {name:<12}  {description}\n  {:12}  told by: {told_by}", "")?;
+    writeln!(out, "Formats. The format of an input is detected from its content; --input-format FORMAT sets it:\n")?;
+    for Described { name, description, detected_by } in described() {
+        writeln!(out, "  {name:<12}  {description}\n  {:12}  detected by: {detected_by}", "")?;
     }
-    writeln!(out, "\nAround their lines there may be, up to three deep:\n")?;
-    for Described { name, told_by, .. } in envelopes() {
-        writeln!(out, "  {name:<24}  {told_by}")?;
+    writeln!(out, "\nEnvelopes that may be around their lines, up to three deep:\n")?;
+    for Described { name, detected_by, .. } in envelopes() {
+        writeln!(out, "  {name:<24}  {detected_by}")?;
     }
     writeln!(out, "\nAny of it plain, gzip or zstd, in UTF-8 or UTF-16; JSON also as a list or over several lines.")
 }
 
 fn to_json(out: &mut dyn Write) -> io::Result<()> {
     let list = |all: &mut dyn Iterator<Item = Described>| -> Vec<serde_json::Value> {
-        all.map(|one| serde_json::json!({"name": one.name, "description": one.description, "told_by": one.told_by}))
-            .collect()
+        all.map(
+            |one| serde_json::json!({"name": one.name, "description": one.description, "detected_by": one.detected_by}),
+        )
+        .collect()
     };
     let all = serde_json::json!({"formats": list(&mut described()), "envelopes": list(&mut envelopes())});
     serde_json::to_writer_pretty(&mut *out, &all)?;

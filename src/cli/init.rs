@@ -21,6 +21,9 @@ pub(super) fn run(args: &InitArgs) -> Result<u8, CliError> {
     if !is_stdout && !args.force && path.exists() {
         return Err(CliError::Usage(format!("{} is there already: --force replaces it", path.display())));
     }
+    if args.input.inputs.is_empty() {
+        inputs::need_log(&args.input, "add a log")?;
+    }
     let log = if args.input.inputs.is_empty() { Log::default() } else { look(args)? };
     let facts = starter::Facts { report: log.report.as_ref(), unknown_keys: &log.unknown_keys };
     if is_stdout {

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Inputs that were found, and how to read them.
-pub(super) struct Reading {
+pub(super) struct FoundInputs {
     pub(super) sources: Vec<Source>,
     options: Options,
     bar: ProgressBar,
@@ -33,13 +33,26 @@ pub(super) fn options(args: &InputArgs, adjust: impl FnOnce(&mut Options)) -> Op
 }
 
 /// Finds the inputs of `args`, and installs the interrupt handler and the thread pool.
-pub(super) fn open(args: &InputArgs, verbose: bool, adjust: impl FnOnce(&mut Options)) -> Result<Reading, CliError> {
+pub(super) fn open(
+    args: &InputArgs,
+    verbose: bool,
+    adjust: impl FnOnce(&mut Options),
+) -> Result<FoundInputs, CliError> {
+    open_sources(args, logs(&args.inputs)?, verbose, adjust)
+}
+
+/// Like [`open`], for inputs that were found already.
+pub(super) fn open_sources(
+    args: &InputArgs,
+    sources: Vec<Source>,
+    verbose: bool,
+    adjust: impl FnOnce(&mut Options),
+) -> Result<FoundInputs, CliError> {
     interrupt::watch();
     set_threads(args)?;
-    let sources = logs(&args.inputs)?;
     let options = options(args, adjust);
     let bar = progress(&sources, args.quiet);
-    Ok(Reading { sources, options, bar, verbose, silent: false })
+    Ok(FoundInputs { sources, options, bar, verbose, silent: false })
 }
 
 /// Returns the logs that the arguments match. Reports written by retrylens are excluded with a warning: they describe
@@ -76,10 +89,10 @@ fn is_report(source: &Source) -> bool {
         && ingest::own_output(&head).is_some()
 }
 
-impl Reading {
+impl FoundInputs {
     /// Suppresses all output, for inputs that are read repeatedly.
-    pub(super) fn silent(self) -> Reading {
-        Reading { verbose: false, silent: true, bar: ProgressBar::hidden(), ..self }
+    pub(super) fn silent(self) -> FoundInputs {
+        FoundInputs { verbose: false, silent: true, bar: ProgressBar::hidden(), ..self }
     }
 
     /// Reads the inputs with `how`. Fails if they contain no attempt.
@@ -209,7 +222,11 @@ fn nothing_found(ingested: &Ingested) -> String {
 }
 
 /// Error for filters that exclude every call, naming the filter that matches nothing.
+/// Without any attempt to exclude, the error is that of an empty log.
 pub(super) fn nothing_left(ingested: &Ingested, judgement: &Judgement<'_>, filter: &Filter, left_out: u64) -> CliError {
+    if left_out == 0 {
+        return CliError::NoAttempts(nothing_found(ingested));
+    }
     let options: Vec<String> = [("--since", filter.since.is_some()), ("--until", filter.until.is_some())]
         .into_iter()
         .filter(|(_, given)| *given)

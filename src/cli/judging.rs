@@ -28,13 +28,19 @@ pub(super) struct Judged {
 /// Reads the inputs of an analysis and judges them with `options`. If `aloud`, warnings about the inputs are printed.
 pub(super) fn judged(analysis: &Analysis<'_>, options: &Options, aloud: bool) -> Result<Judged, CliError> {
     let (args, outputs) = (analysis.args, &analysis.outputs);
+    if let Some(folder) = &args.state {
+        let (sources, missing) = state::sources(&args.input.inputs)?;
+        let reading = inputs::open_sources(&args.input, sources, args.verbose, |reading| how(analysis, reading))?;
+        let reading = if aloud { reading } else { reading.silent() };
+        let ingested =
+            reading.read(|sources, how, progress| state::read(analysis, folder, sources, missing, how, progress))?;
+        let settled = judge(&ingested.table, options).detach();
+        return Ok(Judged { ingested, settled, notice: None, is_whole: true });
+    }
     let reading = inputs::open(&args.input, args.verbose, |reading| how(analysis, reading))?;
     let reading = if aloud { reading } else { reading.silent() };
-    if args.state.is_some() || partials::are_used(args, &reading.sources) {
-        let ingested = reading.read(|sources, how, progress| match &args.state {
-            Some(folder) => state::read(analysis, folder, sources, how, progress),
-            None => partials::read(analysis, sources, how, progress),
-        })?;
+    if partials::are_used(args, &reading.sources) {
+        let ingested = reading.read(|sources, how, progress| partials::read(analysis, sources, how, progress))?;
         let settled = judge(&ingested.table, options).detach();
         return Ok(Judged { ingested, settled, notice: None, is_whole: true });
     }

@@ -26,10 +26,26 @@ pub(super) fn printed(result: io::Result<()>) -> Result<(), CliError> {
     }
 }
 
-/// Width of the terminal in columns, limited to 60 to 120; 80 if there is no terminal.
+/// Width of the page in columns, limited to 60 to 120: that of the environment variable `COLUMNS`, else of the terminal,
+/// else 80.
 pub(super) fn width() -> usize {
-    let columns = terminal_size::terminal_size().map_or(80, |(terminal_size::Width(columns), _)| usize::from(columns));
-    columns.clamp(60, 120)
+    let named =
+        std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok()).filter(|width| *width > 0);
+    let of_terminal = || terminal_size::terminal_size().map(|(terminal_size::Width(columns), _)| usize::from(columns));
+    named.or_else(of_terminal).unwrap_or(80).clamp(60, 120)
+}
+
+/// Whether a path lies in a folder, or is it, also through links. What does not exist yet counts by its name.
+pub(super) fn is_within(path: &Path, folder: &Path) -> bool {
+    let resolved = |path: &Path| {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let known = path.ancestors().find_map(|known| Some((known, known.canonicalize().ok()?)));
+        known.map_or_else(
+            || path.clone(),
+            |(known, real)| path.strip_prefix(known).map_or_else(|_| real.clone(), |rest| real.join(rest)),
+        )
+    };
+    resolved(path).starts_with(resolved(folder))
 }
 
 /// Default text options for the terminal.

@@ -76,6 +76,15 @@ impl Outputs {
                 return Err(CliError::Usage(format!("two outputs on one path: {}", file.display())));
             }
         }
+        if let Some(state) = &args.state {
+            let mut written = files.iter().chain(&args.charts);
+            if let Some(inside) = written.find(|path| output::is_within(path, state)) {
+                return Err(CliError::Usage(format!(
+                    "{} is in the folder of --state, which holds what was read so far and nothing else: write it elsewhere",
+                    inside.display()
+                )));
+            }
+        }
         // A missing input is reported when it is read.
         let inputs = ingest::resolve(&args.input.inputs).unwrap_or_default();
         let clash = files

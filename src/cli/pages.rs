@@ -85,7 +85,7 @@ impl<'a> Pages<'a> {
 fn parse_output(text: &str) -> Result<(PageForm, PathBuf), CliError> {
     let known = "known formats: text, json, markdown, html";
     let Some((name, path)) = text.split_once('=') else {
-        return Err(CliError::Usage(format!("--output {text}: give FORMAT=PATH, such as html=diff.html; {known}")));
+        return Err(CliError::Usage(format!("--output {text}: give FORMAT=PATH, such as html=page.html; {known}")));
     };
     let form = PageForm::from_str(name, false)
         .map_err(|_| CliError::Usage(format!("--output {text}: no format `{name}`; {known}")))?;

@@ -34,7 +34,7 @@ pub(super) fn run(args: &TrendArgs) -> Result<u8, CliError> {
         return Err(CliError::NoAttempts("no report covers any time: there is nothing to compare".to_owned()));
     }
     trend.head.title.clone_from(&args.page.title);
-    trend.show_from(args.page.min_severity.severity());
+    trend.hide_below(args.page.min_severity.severity());
     // A link would reveal the file name.
     let linked = if anonymizer.is_some() { &[] } else { inputs };
     let beside: HashMap<String, PathBuf> =

@@ -6,36 +6,44 @@ use crate::config::Config;
 use crate::measure::Fleet;
 use crate::policy::{SDK, SDK_ATTEMPTS, Strategy};
 use crate::report::Report;
-use crate::simulate::{Counterfactual, Incident, Question, Terms, replay};
+use crate::simulate::{Counterfactual, Incident, ReplayOptions, Terms, replay};
 
-/// Builds the question for a replay from the named policies and the declared one. Names are validated even if there is
-/// no incident to replay.
-pub(super) fn question(config: &Config, policies: &[String], complete: bool) -> Result<Question, CliError> {
+/// Builds the options for a replay from the policies named in `option` and the declared one. Names are validated even if
+/// there is no incident to replay.
+pub(super) fn options(
+    config: &Config,
+    (option, policies): (&str, &[String]),
+    complete: bool,
+) -> Result<ReplayOptions, CliError> {
     let declared = config.policies.iter().next().cloned();
     if !policies.is_empty() {
         let base = Strategy::plain(SDK, SDK_ATTEMPTS);
         let declared = declared.as_ref().map(|policy| Strategy::declared(policy, &base));
-        Terms { base, declared }.read(policies).map_err(CliError::Usage)?;
+        Terms { base, declared }.read(policies).map_err(|error| CliError::Usage(format!("{option}: {error}")))?;
     }
-    let in_passing = policies.is_empty();
-    Ok(Question { policies: policies.to_vec(), declared, complete, in_passing, ..Question::default() })
+    let is_in_analysis = policies.is_empty();
+    Ok(ReplayOptions { policies: policies.to_vec(), declared, complete, is_in_analysis, ..ReplayOptions::default() })
 }
 
-/// Returns the incidents of a fleet in the order a report lists them, each with its number of failed attempts.
-pub(super) fn incidents(fleet: &Fleet<'_>) -> Vec<(Incident, u64)> {
+/// Returns the incidents of a fleet in the order a report lists them.
+pub(super) fn incidents(fleet: &Fleet<'_>) -> Vec<Incident> {
     let (all, _) = fleet.worst_incidents();
-    let one = |(service, found): &(_, crate::measure::Incident)| {
-        (Incident { service: *service, class: found.class(), first: found.seen.0, last: found.seen.1 }, found.failed)
+    let one = |(service, found): &(_, crate::measure::Incident)| Incident {
+        service: *service,
+        class: found.class(),
+        first: found.seen.0,
+        last: found.seen.1,
+        failed: found.failed,
+        sends: found.sends,
     };
     all.iter().map(one).collect()
 }
 
 /// Replays the incident with the most failed attempts; of several, the first.
-pub(super) fn worst(fleet: &Fleet<'_>, question: &Question) -> Result<Option<Counterfactual>, CliError> {
+pub(super) fn worst(fleet: &Fleet<'_>, options: &ReplayOptions) -> Result<Option<Counterfactual>, CliError> {
     let all = incidents(fleet);
-    let most = all.iter().map(|(_, failed)| *failed).max();
-    match all.iter().find(|(_, failed)| Some(*failed) == most) {
-        Some((incident, _)) => replay(fleet.table, incident, question).map_err(CliError::Usage),
+    match all.iter().rev().max_by_key(|incident| incident.failed) {
+        Some(incident) => replay(fleet.table, incident, options).map_err(CliError::Usage),
         None => Ok(None),
     }
 }

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 const MAD_TO_SIGMA: f64 = 1.4826;
 /// Larger sums of counts are scaled down to this, which bounds the running time; a difference remains visible at this
 /// size.
-const MOST: u64 = 1_000_000_000;
+const MAX_COUNT: u64 = 1_000_000_000;
 /// Smallest share of one side in both; a manipulated report may contain any numbers.
 const LEAST_SHARE: f64 = 1e-12;
 
@@ -22,7 +22,7 @@ pub(super) fn p_value(a: Rate, b: Rate) -> f64 {
         return 1.0;
     }
     let share = (b.of as f64 / (a.of as f64 + b.of as f64)).clamp(LEAST_SHARE, 1.0 - LEAST_SHARE);
-    let scale = all.div_ceil(MOST);
+    let scale = all.div_ceil(MAX_COUNT);
     let tail = tail((b.part / scale).min(all / scale), all / scale, share);
     rounded((2.0 * tail).min(1.0))
 }
@@ -34,7 +34,7 @@ fn rounded(p: f64) -> f64 {
 
 /// Returns the median of `values` and their scatter as a standard deviation, estimated from the median absolute
 /// deviation; a single outlier affects neither much. `None` without values.
-pub(super) fn middle(values: &[f64]) -> Option<(f64, f64)> {
+pub(super) fn median_and_deviation(values: &[f64]) -> Option<(f64, f64)> {
     let middle = median(values)?;
     let distances: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
     Some((middle, median(&distances)? * MAD_TO_SIGMA))
@@ -91,10 +91,10 @@ mod tests {
 
     #[test]
     fn one_wild_value_moves_neither_middle_nor_scatter() {
-        assert_eq!(middle(&[]), None);
-        assert_eq!(middle(&[3.0]), Some((3.0, 0.0)));
-        assert_eq!(middle(&[1.0, 3.0]).map(|(middle, _)| middle), Some(2.0));
-        let (middle, scatter) = middle(&[1.0, 2.0, 3.0, 4.0, 1e9]).unwrap_or_default();
+        assert_eq!(median_and_deviation(&[]), None);
+        assert_eq!(median_and_deviation(&[3.0]), Some((3.0, 0.0)));
+        assert_eq!(median_and_deviation(&[1.0, 3.0]).map(|(middle, _)| middle), Some(2.0));
+        let (middle, scatter) = median_and_deviation(&[1.0, 2.0, 3.0, 4.0, 1e9]).unwrap_or_default();
         assert_eq!((middle, scatter), (3.0, MAD_TO_SIGMA));
     }
 }

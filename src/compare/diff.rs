@@ -176,7 +176,7 @@ impl Diff {
     }
 
     /// Leaves out the problems below `least`; the verdict is unchanged.
-    pub fn show_from(&mut self, least: Severity) {
+    pub fn hide_below(&mut self, least: Severity) {
         self.problems_hidden += remove_below(&mut self.problems, least, |problem| problem.severity);
     }
 

@@ -206,7 +206,9 @@ impl PastReport {
 /// # Errors
 /// Returns a message if the text is not a report of a known version.
 pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
-    let none = |error: serde_json::Error| format!("no JSON report of retrylens: {error}");
+    let none = |error: serde_json::Error| {
+        format!("no JSON report of retrylens, as `analyze --output json=FILE` writes: {error}")
+    };
     let label: Label = serde_json::from_str(text).map_err(none)?;
     if let Some(kind) = label.kind {
         return Err(format!(

@@ -1,7 +1,7 @@
 //! Comparison of many reports in order of time: the course of the measures, reports that depart from earlier ones, and
 //! problems that appear and disappear.
 
-use super::chance::middle;
+use super::chance::median_and_deviation;
 use super::diff::{by_key, hidden};
 use super::head::{Head, remove_below};
 use super::past_report::{PastReport, ProblemKey};
@@ -157,7 +157,7 @@ impl ProblemTrend {
 
 impl Trend {
     /// Leaves out the problems below `least`; the verdict is unchanged.
-    pub fn show_from(&mut self, least: Severity) {
+    pub fn hide_below(&mut self, least: Severity) {
         self.problems_hidden += remove_below(&mut self.problems, least, |problem| problem.severity);
     }
 
@@ -243,7 +243,7 @@ fn jump(measure: Measure, before: &[f64], now: Rate) -> Option<Jump> {
     if before.len() < LEAST_BEFORE {
         return None;
     }
-    let (median, scatter) = middle(before)?;
+    let (median, scatter) = median_and_deviation(before)?;
     // The scatter expected from counting: the square root of the expected count, which is taken to be at least 1.
     let expected = (median * now.of as f64).max(1.0);
     let least = if measure.counts() { expected.sqrt() / now.of as f64 } else { LEAST_WAIT_MS };

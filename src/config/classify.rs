@@ -2,17 +2,17 @@
 
 use super::file::{File, Value};
 use super::invalid::InvalidConfig;
-use crate::classify::OwnRow;
+use crate::classify::CustomRow;
 
 /// Keys of one entry.
 const KEYS: [&str; 6] = ["provider", "status", "type", "code", "message", "class"];
 
 /// Reads all entries.
-pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<Vec<OwnRow>, InvalidConfig> {
+pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<Vec<CustomRow>, InvalidConfig> {
     file.list(value, "classify")?.iter().map(|value| one(file, value)).collect()
 }
 
-fn one(file: &File<'_>, value: &Value<'_>) -> Result<OwnRow, InvalidConfig> {
+fn one(file: &File<'_>, value: &Value<'_>) -> Result<CustomRow, InvalidConfig> {
     let [mut provider, mut error_type, mut error_code, mut message] = [const { None }; 4];
     let (mut status, mut class) = (None, None);
     for (key, value) in file.table(value, "classify")? {
@@ -27,14 +27,14 @@ fn one(file: &File<'_>, value: &Value<'_>) -> Result<OwnRow, InvalidConfig> {
         }
     }
     let Some(class) = class else {
-        return Err(file.mistake(value.span(), "this entry of `classify` has no `class`"));
+        return Err(file.invalid(value.span(), "this entry of `classify` has no `class`"));
     };
     if status.is_none() && error_type.is_none() && error_code.is_none() && message.is_none() {
         let what = "this entry of `classify` says nothing of a failure: give `status`, `type`, `code` or `message`";
-        return Err(file.mistake(value.span(), what));
+        return Err(file.invalid(value.span(), what));
     }
     let label = format!("[[classify]] of line {}", file.line(value.span()));
-    Ok(OwnRow { provider, status, error_type, error_code, message, class, label })
+    Ok(CustomRow { provider, status, error_type, error_code, message, class, label })
 }
 
 fn status_of(file: &File<'_>, value: &Value<'_>) -> Result<u16, InvalidConfig> {
@@ -42,5 +42,5 @@ fn status_of(file: &File<'_>, value: &Value<'_>) -> Result<u16, InvalidConfig> {
     u16::try_from(status)
         .ok()
         .filter(|status| (100..600).contains(status))
-        .ok_or_else(|| file.mistake(value.span(), "`status` must be between 100 and 599"))
+        .ok_or_else(|| file.invalid(value.span(), "`status` must be between 100 and 599"))
 }

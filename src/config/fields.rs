@@ -2,7 +2,7 @@
 
 use super::file::{File, Value};
 use super::invalid::{InvalidConfig, did_you_mean};
-use super::words::OwnKey;
+use super::preset::CustomKey;
 use crate::ingest::{Conversion, LinePattern, Mapping, PatternFault, SpanUnit, TimeFormat, Unmappable, field_names};
 use crate::model::Zone;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use toml::de::{DeTable, DeValue};
 const KEYS: [&str; 5] = ["field", "values", "unit", "format", "zone"];
 
 /// Reads `[fields]`: the logger's keys and the fields they map to.
-pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<BTreeMap<String, OwnKey>, InvalidConfig> {
+pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<BTreeMap<String, CustomKey>, InvalidConfig> {
     let mut fields = BTreeMap::new();
     collect(file, file.table(value, "fields")?, "", &mut fields)?;
     Ok(fields)
@@ -24,7 +24,7 @@ fn collect(
     file: &File<'_>,
     table: &DeTable<'_>,
     prefix: &str,
-    fields: &mut BTreeMap<String, OwnKey>,
+    fields: &mut BTreeMap<String, CustomKey>,
 ) -> Result<(), InvalidConfig> {
     for (key, value) in table {
         let name = format!("{prefix}{}", key.get_ref());
@@ -34,7 +34,7 @@ fn collect(
                 continue;
             }
             DeValue::Table(inner) => converted(file, inner)?,
-            _ => OwnKey { field: file.string(value, &name)?.to_owned(), conversion: Conversion::default() },
+            _ => CustomKey { field: file.string(value, &name)?.to_owned(), conversion: Conversion::default() },
         };
         Mapping::default().add(&name, &own.field, &own.conversion).map_err(|fault| unmappable(file, value, fault))?;
         fields.insert(name, own);
@@ -43,8 +43,8 @@ fn collect(
 }
 
 /// Reads an entry with a conversion: `{ field = "duration_ms", unit = "s" }`.
-fn converted(file: &File<'_>, table: &DeTable<'_>) -> Result<OwnKey, InvalidConfig> {
-    let mut own = OwnKey::default();
+fn converted(file: &File<'_>, table: &DeTable<'_>) -> Result<CustomKey, InvalidConfig> {
+    let mut own = CustomKey::default();
     for (key, value) in table {
         match key.get_ref().as_ref() {
             "field" => file.string(value, "field")?.clone_into(&mut own.field),
@@ -66,13 +66,13 @@ fn unmappable(file: &File<'_>, value: &Value<'_>, fault: Unmappable) -> InvalidC
     match fault {
         Unmappable::NoField(name) => {
             let like = did_you_mean(&name, field_names(), "docs/formats.md lists them under \"Fields\"");
-            file.mistake(part("field"), format!("no field `{name}`{like}"))
+            file.invalid(part("field"), format!("no field `{name}`{like}"))
         }
-        Unmappable::Conversion(key, why) => file.mistake(part(key), why),
+        Unmappable::Conversion(key, why) => file.invalid(part(key), why),
         Unmappable::NoConstant(name) => {
             let all: Vec<&str> = Mapping::constant_fields().collect();
             let rest = format!("those that may are {}", all.join(", "));
-            file.mistake(value.span(), format!("`{name}` cannot be the same for all records of a log; {rest}"))
+            file.invalid(value.span(), format!("`{name}` cannot be the same for all records of a log; {rest}"))
         }
     }
 }
@@ -81,12 +81,12 @@ fn unit(file: &File<'_>, value: &Value<'_>) -> Result<SpanUnit, InvalidConfig> {
     let word = file.string(value, "unit")?;
     SpanUnit::NAMED.into_iter().find(|(name, _)| *name == word).map(|(_, unit)| unit).ok_or_else(|| {
         let names = SpanUnit::NAMED.map(|(name, _)| name);
-        file.mistake(value.span(), format!("no unit `{word}`; there are {}", names.join(", ")))
+        file.invalid(value.span(), format!("no unit `{word}`; there are {}", names.join(", ")))
     })
 }
 
 fn zone(file: &File<'_>, value: &Value<'_>) -> Result<Zone, InvalidConfig> {
-    file.string(value, "zone")?.parse().map_err(|why: String| file.mistake(value.span(), why))
+    file.string(value, "zone")?.parse().map_err(|why: String| file.invalid(value.span(), why))
 }
 
 /// Reads a table of scalar values as strings.
@@ -116,13 +116,13 @@ fn line(file: &File<'_>, value: &Value<'_>, own: &Mapping) -> Result<LinePattern
         match key.get_ref().as_ref() {
             "pattern" => {
                 let text = file.string(value, "pattern")?;
-                let found = LinePattern::new(text, own).map_err(|fault| file.mistake(value.span(), in_words(&fault)));
+                let found = LinePattern::new(text, own).map_err(|fault| file.invalid(value.span(), in_words(&fault)));
                 pattern = Some(found?);
             }
             other => return Err(file.unknown_key(key.span(), other, &["pattern"], "an entry of `lines`")),
         }
     }
-    pattern.ok_or_else(|| file.mistake(value.span(), "this entry of `lines` has no `pattern`"))
+    pattern.ok_or_else(|| file.invalid(value.span(), "this entry of `lines` has no `pattern`"))
 }
 
 fn in_words(fault: &PatternFault) -> String {

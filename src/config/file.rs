@@ -19,23 +19,23 @@ pub(super) struct File<'t> {
 }
 
 impl File<'_> {
-    pub(super) fn mistake(&self, span: Range<usize>, what: impl Into<String>) -> InvalidConfig {
+    pub(super) fn invalid(&self, span: Range<usize>, what: impl Into<String>) -> InvalidConfig {
         InvalidConfig::at(self.path, self.text, span, what)
     }
 
     /// Returns the line where `span` begins, from 1.
     pub(super) fn line(&self, span: Range<usize>) -> usize {
-        self.mistake(span, "").line
+        self.invalid(span, "").line
     }
 
     pub(super) fn unknown_key(&self, span: Range<usize>, key: &str, known: &[&str], of: &str) -> InvalidConfig {
         let all = format!("{of} may have {}", known.join(", "));
-        self.mistake(span, format!("no key `{key}` here{}", did_you_mean(key, known.iter().copied(), &all)))
+        self.invalid(span, format!("no key `{key}` here{}", did_you_mean(key, known.iter().copied(), &all)))
     }
 
     fn wrong(&self, value: &Value<'_>, what: &str, wanted: &str) -> InvalidConfig {
         let is = kind(value.get_ref());
-        self.mistake(value.span(), format!("`{what}` must be {wanted}, not {is}"))
+        self.invalid(value.span(), format!("`{what}` must be {wanted}, not {is}"))
     }
 
     pub(super) fn table<'v, 'i>(&self, value: &'v Value<'i>, what: &str) -> Result<&'v DeTable<'i>, InvalidConfig> {
@@ -86,7 +86,7 @@ impl File<'_> {
         };
         number
             .filter(|number| number.is_finite() && *number >= 0.0)
-            .ok_or_else(|| self.mistake(value.span(), format!("`{what}` must be 0 or more")))
+            .ok_or_else(|| self.invalid(value.span(), format!("`{what}` must be 0 or more")))
     }
 
     /// Reads a whole number of 1 or more.
@@ -96,13 +96,13 @@ impl File<'_> {
         // The cast is exact: the range was checked above.
         whole
             .then_some(number as u32)
-            .ok_or_else(|| self.mistake(value.span(), format!("`{what}` must be a whole number of 1 or more")))
+            .ok_or_else(|| self.invalid(value.span(), format!("`{what}` must be a whole number of 1 or more")))
     }
 
     /// Reads a glob pattern over names, with the wildcards `*` and `?`.
     pub(super) fn pattern(&self, value: &Value<'_>, what: &str) -> Result<Pattern, InvalidConfig> {
         Pattern::new(self.string(value, what)?)
-            .map_err(|error| self.mistake(value.span(), format!("`{what}` is no pattern: {}", error.msg)))
+            .map_err(|error| self.invalid(value.span(), format!("`{what}` is no pattern: {}", error.msg)))
     }
 
     /// Finds a failure class by its name.
@@ -110,7 +110,7 @@ impl File<'_> {
         Class::ALL.into_iter().find(|class| class.name() == word).ok_or_else(|| {
             let names = Class::ALL.map(Class::name);
             let all = format!("there are {}", names.join(", "));
-            self.mistake(value.span(), format!("no class `{word}`{}", did_you_mean(word, names, &all)))
+            self.invalid(value.span(), format!("no class `{word}`{}", did_you_mean(word, names, &all)))
         })
     }
 
@@ -121,7 +121,7 @@ impl File<'_> {
             DeValue::String(text) => text.parse().ok(),
             _ => None,
         };
-        date.ok_or_else(|| self.mistake(value.span(), format!("`{what}` must be a date such as 2026-12-31")))
+        date.ok_or_else(|| self.invalid(value.span(), format!("`{what}` must be a date such as 2026-12-31")))
     }
 
     /// Reads the code of a rule or a prefix of codes, in upper case.
@@ -140,10 +140,10 @@ impl File<'_> {
     pub(super) fn no_rule(&self, span: Range<usize>, word: &str) -> InvalidConfig {
         // Users may write the name of a rule where its code is expected.
         if let Some(rule) = CATALOGUE.iter().find(|rule| rule.name.eq_ignore_ascii_case(word)) {
-            return self.mistake(span, format!("no rule `{word}`; did you mean `{}`?", rule.code));
+            return self.invalid(span, format!("no rule `{word}`; did you mean `{}`?", rule.code));
         }
         let like = did_you_mean(word, CATALOGUE.iter().map(|rule| rule.code), "`retrylens rules` lists all");
-        self.mistake(span, format!("no rule `{word}`{like}"))
+        self.invalid(span, format!("no rule `{word}`{like}"))
     }
 }
 

@@ -8,21 +8,21 @@ mod file;
 mod find;
 mod invalid;
 mod policy;
+mod preset;
 mod prices;
 mod read;
 mod rules;
 mod schema;
 mod show;
 mod suppress;
-mod words;
 
 pub use find::{NAME, find};
 pub use invalid::{InvalidConfig, did_you_mean, most_like};
+pub use preset::{CustomKey, Preset};
 pub use schema::schema;
 pub(crate) use show::{fields_table, quoted};
 pub use show::{policy_keys, show};
 pub use suppress::Suppress;
-pub use words::{OwnKey, Words};
 
 use crate::ingest::Dialect;
 use crate::judge::Suppression;
@@ -48,7 +48,7 @@ pub struct Config {
     /// Prices of tokens, by model.
     pub prices: Prices,
     /// How keys, lines and errors of a custom logger or provider are read.
-    pub words: Words,
+    pub preset: Preset,
     /// Findings that are known and accepted.
     pub suppress: Vec<Suppress>,
 }
@@ -129,9 +129,9 @@ impl Config {
     #[must_use]
     pub fn dialect(&self) -> Dialect {
         Dialect {
-            fields: self.words.mapping(),
-            lines: self.words.lines.clone(),
-            failures: self.words.classify.clone(),
+            fields: self.preset.mapping(),
+            lines: self.preset.lines.clone(),
+            failures: self.preset.classify.clone(),
             prices: self.prices.clone(),
         }
     }
@@ -149,12 +149,12 @@ impl Config {
     }
 }
 
-impl Words {
+impl Preset {
     /// Reads a preset: a file with `fields`, `constants`, `lines` and `classify` only.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read, or the first error in its content.
-    pub fn load(path: &Path) -> Result<Words, ConfigError> {
+    pub fn load(path: &Path) -> Result<Preset, ConfigError> {
         Ok(read::preset(&text_of(path)?, path)?)
     }
 }

@@ -63,7 +63,7 @@ fn one(file: &File<'_>, value: &Value<'_>) -> Result<Policy, InvalidConfig> {
         }
     }
     if let (None, Some(place)) = (base, further) {
-        return Err(file.mistake(place, "this says nothing of waits without `base_s`, the first of them"));
+        return Err(file.invalid(place, "this says nothing of waits without `base_s`, the first of them"));
     }
     let cap_s = policy.cap_s.unwrap_or(f64::INFINITY);
     policy.schedule = base.map(|base_s| Schedule { base_s, factor, cap_s, jitter });
@@ -75,12 +75,12 @@ fn jitter_of(file: &File<'_>, value: &Value<'_>) -> Result<Jitter, InvalidConfig
     let DeValue::String(word) = value.get_ref() else {
         let share = file.number(value, "jitter")?;
         let fine = (share <= 1.0).then_some(Jitter::Share(share));
-        return fine.ok_or_else(|| file.mistake(value.span(), "`jitter` as a share must be between 0 and 1"));
+        return fine.ok_or_else(|| file.invalid(value.span(), "`jitter` as a share must be between 0 and 1"));
     };
     let named = Jitter::NAMED.iter().find(|(name, _)| name == word).map(|(_, jitter)| *jitter);
     named.ok_or_else(|| {
         let rest = "there are none, full, equal, decorrelated, sdk, or a share such as 0.25";
         let like = did_you_mean(word, Jitter::NAMED.map(|(name, _)| name), rest);
-        file.mistake(value.span(), format!("no jitter `{word}`{like}"))
+        file.invalid(value.span(), format!("no jitter `{word}`{like}"))
     })
 }

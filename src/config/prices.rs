@@ -25,7 +25,7 @@ pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<Prices, Invalid
                     let what = format!(
                         "`{name}.{other}` is read as two keys: put the model into quotes, as in [prices.\"{name}.{other}\"]"
                     );
-                    return Err(file.mistake(key.span(), what));
+                    return Err(file.invalid(key.span(), what));
                 }
                 other => return Err(file.unknown_key(key.span(), other, &KEYS, "a price")),
             };
@@ -33,7 +33,7 @@ pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<Prices, Invalid
         }
         if price == Price::default() {
             let what = format!("`prices.{name}` gives no price: {} or another of its keys", KEYS[0]);
-            return Err(file.mistake(model.span(), what));
+            return Err(file.invalid(model.span(), what));
         }
         list.push((Name::new(name), price));
     }

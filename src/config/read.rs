@@ -2,7 +2,7 @@
 
 use super::file::{File, Value};
 use super::invalid::InvalidConfig;
-use super::words::Words;
+use super::preset::Preset;
 use super::{Config, ConfigError, classify, fields, policy, prices, rules, suppress};
 use std::path::Path;
 use toml::Spanned;
@@ -30,7 +30,7 @@ pub(super) fn config(text: &str, path: &Path) -> Result<Config, InvalidConfig> {
     let file = File { text, path };
     let tree = tree(&file)?;
     let mut config = Config { path: Some(path.to_owned()), ..Config::default() };
-    let mut presets = Words::default();
+    let mut presets = Preset::default();
     for (key, value) in tree.get_ref() {
         match key.get_ref().as_ref() {
             "select" => config.select = file.rule_list(value, "select")?,
@@ -44,18 +44,18 @@ pub(super) fn config(text: &str, path: &Path) -> Result<Config, InvalidConfig> {
             other => return Err(file.unknown_key(key.span(), other, &KEYS, "the file")),
         }
     }
-    config.words = words(&file, tree.get_ref(), presets)?;
+    config.preset = preset_keys(&file, tree.get_ref(), presets)?;
     Ok(config)
 }
 
 /// Parses a preset: only the keys of [`PRESET_KEYS`] are allowed.
-pub(super) fn preset(text: &str, path: &Path) -> Result<Words, InvalidConfig> {
+pub(super) fn preset(text: &str, path: &Path) -> Result<Preset, InvalidConfig> {
     let file = File { text, path };
     let tree = tree(&file)?;
     let unknown = tree.get_ref().iter().find(|(key, _)| !PRESET_KEYS.contains(&key.get_ref().as_ref()));
     match unknown {
         Some((key, _)) => Err(file.unknown_key(key.span(), key.get_ref(), &PRESET_KEYS, "a preset")),
-        None => words(&file, tree.get_ref(), Words::default()),
+        None => preset_keys(&file, tree.get_ref(), Preset::default()),
     }
 }
 
@@ -63,43 +63,43 @@ fn tree<'t>(file: &File<'t>) -> Result<Spanned<DeTable<'t>>, InvalidConfig> {
     DeTable::parse(file.text).map_err(|error| {
         // The parser's own message, on one line.
         let words: Vec<&str> = error.message().split_whitespace().collect();
-        file.mistake(error.span().unwrap_or(0..0), format!("not TOML: {}", words.join(" ")))
+        file.invalid(error.span().unwrap_or(0..0), format!("not TOML: {}", words.join(" ")))
     })
 }
 
 /// Reads the preset keys of a file; they take precedence over `presets`, which the file includes.
-fn words(file: &File<'_>, table: &DeTable<'_>, presets: Words) -> Result<Words, InvalidConfig> {
-    let mut words = Words::default();
+fn preset_keys(file: &File<'_>, table: &DeTable<'_>, presets: Preset) -> Result<Preset, InvalidConfig> {
+    let mut preset = Preset::default();
     if let Some(value) = table.get("fields") {
-        words.fields = fields::read(file, value)?;
+        preset.fields = fields::read(file, value)?;
     }
     if let Some(value) = table.get("constants") {
-        words.constants = fields::constants(file, value)?;
+        preset.constants = fields::constants(file, value)?;
     }
     if let Some(value) = table.get("classify") {
-        words.classify = classify::read(file, value)?;
+        preset.classify = classify::read(file, value)?;
     }
     // Named groups may refer to keys of a preset.
     let lines_of_presets = presets.lines.clone();
-    words.take(Words { lines: Vec::new(), ..presets });
+    preset.take(Preset { lines: Vec::new(), ..presets });
     if let Some(value) = table.get("lines") {
-        words.lines = fields::lines(file, value, &words.mapping())?;
+        preset.lines = fields::lines(file, value, &preset.mapping())?;
     }
-    words.lines.extend(lines_of_presets);
-    Ok(words)
+    preset.lines.extend(lines_of_presets);
+    Ok(preset)
 }
 
 /// Reads the presets of `include`; their paths are relative to the folder of the file.
-fn include(file: &File<'_>, value: &Value<'_>) -> Result<Words, InvalidConfig> {
+fn include(file: &File<'_>, value: &Value<'_>) -> Result<Preset, InvalidConfig> {
     let folder = file.path.parent().unwrap_or(Path::new(""));
-    let mut all = Words::default();
+    let mut all = Preset::default();
     for value in file.list(value, "include")? {
         let path = folder.join(file.string(value, "include")?);
-        let words = Words::load(&path).map_err(|error| match error {
-            ConfigError::Invalid(mistake) => mistake,
-            unreadable @ ConfigError::Unreadable { .. } => file.mistake(value.span(), unreadable.to_string()),
+        let preset = Preset::load(&path).map_err(|error| match error {
+            ConfigError::Invalid(error) => error,
+            unreadable @ ConfigError::Unreadable { .. } => file.invalid(value.span(), unreadable.to_string()),
         })?;
-        all.take(words);
+        all.take(preset);
     }
     Ok(all)
 }

@@ -14,7 +14,7 @@ pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<BTreeMap<&'stat
         let Some(rule) = super::rule(key.get_ref()) else { return Err(file.no_rule(key.span(), key.get_ref())) };
         let config = one(file, rule, value)?;
         if rules.insert(rule.code, config).is_some() {
-            return Err(file.mistake(key.span(), format!("{} stands here twice", rule.code)));
+            return Err(file.invalid(key.span(), format!("{} stands here twice", rule.code)));
         }
     }
     Ok(rules)
@@ -44,6 +44,6 @@ fn severity(file: &File<'_>, value: &Value<'_>) -> Result<Severity, InvalidConfi
     let known = [Severity::Error, Severity::Warning, Severity::Info];
     known.into_iter().find(|severity| severity.name() == word).ok_or_else(|| {
         let like = did_you_mean(word, known.map(Severity::name), "there are error, warning, info");
-        file.mistake(value.span(), format!("no severity `{word}`{like}"))
+        file.invalid(value.span(), format!("no severity `{word}`{like}"))
     })
 }

@@ -21,48 +21,48 @@ pub fn schema() -> Value {
         "type": "object",
         "additionalProperties": false,
         "properties": {
-            "select": described(&prefixes, "Judge only by these rules: codes or the beginnings of codes."),
-            "ignore": described(&prefixes, "Leave these rules out."),
+            "select": described(&prefixes, "Apply only these rules, given as codes or prefixes of codes."),
+            "ignore": described(&prefixes, "Do not apply these rules, given as codes or prefixes of codes."),
             "rules": {
-                "description": "What is changed of single rules.",
+                "description": "Changes to individual rules.",
                 "type": "object",
                 "additionalProperties": false,
                 "properties": rules,
             },
             "policy": {
-                "description": "What is declared of retries, to hold the log against; of several, the first that fits holds.",
+                "description": "Declared retry policies, which the log is compared with. The first policy that matches a call applies.",
                 "oneOf": [of_policy(), { "type": "array", "items": of_policy() }],
             },
             "prices": {
-                "description": "What tokens cost in US dollars a million, by model or pattern, for logs that give tokens and no cost; a name without wildcards goes first, then the longest pattern.",
+                "description": "Prices in US dollars per million tokens, by model name or pattern. Used for logs that have token counts but no cost. An exact name takes precedence, then the longest pattern.",
                 "type": "object",
                 "additionalProperties": of_price(),
             },
             "include": {
-                "description": "Presets: files with `fields`, `constants`, `lines` and `classify`, by their paths from this one.",
+                "description": "Presets: files with `fields`, `constants`, `lines` and `classify`, as paths relative to this file.",
                 "type": "array",
                 "items": { "type": "string" },
             },
             "fields": {
-                "description": "Keys of a logger's own, dots for nested objects, and the fields they stand for: by name, or as a table with what is done to values.",
+                "description": "Custom keys of the log and the fields they map to. Dots separate the keys of nested objects. A field is given by its name, or as a table that also converts the values.",
                 "$ref": "#/$defs/fields",
             },
             "constants": {
-                "description": "What fields say where records do not.",
+                "description": "Default values of fields, used if a record lacks them.",
                 "$ref": "#/$defs/constants",
             },
             "lines": {
-                "description": "What lines of text look like, the first that fits first.",
+                "description": "Patterns for lines of plain text. The first one that matches a line is used.",
                 "type": "array",
                 "items": of_line(),
             },
             "classify": {
-                "description": "Failures of a provider's own: the first row that fits goes before the built-in table.",
+                "description": "Custom classification of failures. The first row that matches takes precedence over the built-in tables.",
                 "type": "array",
                 "items": of_row(),
             },
             "suppress": {
-                "description": "Findings that are known and accepted: counted, and nothing else.",
+                "description": "Known and accepted findings. They are counted, but not reported as problems.",
                 "type": "array",
                 "items": of_suppress(),
             },
@@ -79,18 +79,18 @@ fn fields() -> Value {
         "additionalProperties": false,
         "required": ["field"],
         "properties": {
-            "field": text("The field it stands for."),
+            "field": text("The field the key maps to."),
             "values": {
-                "description": "Words of the logger, and what the field would say for them; * for all others.",
+                "description": "Values in the log and the value of the field for each; * matches all others.",
                 "type": "object",
                 "additionalProperties": { "type": ["string", "number", "boolean"] },
             },
             "unit": {
-                "description": "What a span of time is counted in, where the value does not say.",
+                "description": "Unit of a duration, used if the value does not state one.",
                 "enum": SpanUnit::NAMED.map(|(name, _)| name),
             },
-            "format": text("How times are spelled, in the letters of strftime."),
-            "zone": text("The zone of such times, where they name none."),
+            "format": text("Format of times, in strftime notation."),
+            "zone": text("Time zone of such times, used if they do not state one."),
         },
     });
     let nested = json!({ "not": { "required": ["field"] }, "$ref": "#/$defs/fields" });
@@ -103,7 +103,7 @@ fn fields() -> Value {
 fn constants() -> Value {
     let names: Vec<&str> = Mapping::constant_fields().collect();
     json!({
-        "description": format!("Any of {}.", names.join(", ")),
+        "description": format!("Any of these fields: {}.", names.join(", ")),
         "type": "object",
         "additionalProperties": { "type": ["string", "number", "boolean"] },
     })
@@ -116,7 +116,7 @@ fn of_line() -> Value {
         "required": ["pattern"],
         "properties": {
             "pattern": {
-                "description": "A regular expression, whose named groups are fields or keys of `fields`.",
+                "description": "A regular expression. Its named groups are fields, or keys of `fields`.",
                 "type": "string",
             },
         },
@@ -168,37 +168,36 @@ fn of_policy() -> Value {
         "additionalProperties": false,
         "dependentRequired": { "factor": ["base_s"], "jitter": ["base_s"] },
         "properties": {
-            "run": pattern("Runs it holds for"),
-            "model": pattern("Models it holds for"),
-            "provider": pattern("Providers it holds for"),
-            "layer": { "type": "string", "description": "The one layer that retries." },
-            "max_attempts": count("Attempts of one call, the first included."),
-            "base_s": seconds("The first wait"),
+            "run": pattern("Runs the policy applies to"),
+            "model": pattern("Models the policy applies to"),
+            "provider": pattern("Providers the policy applies to"),
+            "layer": { "type": "string", "description": "The only layer that retries." },
+            "max_attempts": count("Maximum number of attempts per call, including the first."),
+            "base_s": seconds("First wait"),
             "factor": {
-                "description": "What each wait is multiplied by.", "type": "number", "minimum": 0, "default": 2,
+                "description": "Factor by which each wait is longer than the previous one.", "type": "number", "minimum": 0, "default": 2,
             },
-            "cap_s": seconds("The longest wait a client may choose of itself"),
+            "cap_s": seconds("Maximum wait without a hint from the server"),
             "jitter": {
-                "description": "How waits are spread: by name, or as a share to either side.",
+                "description": "Randomization of waits: a name, or the maximum deviation as a fraction of the wait.",
                 "oneOf": [{ "enum": jitters }, { "type": "number", "minimum": 0, "maximum": 1 }],
                 "default": "full",
             },
-            "budget_s": seconds("The longest a call may go on sending"),
-            "timeout_s": seconds("The deadline of one attempt"),
-            "pool": count("Connections of the client's pool."),
+            "budget_s": seconds("Maximum time after the first attempt in which a call may send another"),
+            "timeout_s": seconds("Timeout of one attempt"),
+            "pool": count("Size of the client's connection pool."),
         },
     })
 }
 
 fn of_price() -> Value {
     let kinds = [
-        "Input tokens at the full price",
+        "Input tokens at full price",
         "Output tokens",
         "Input tokens read from the cache",
         "Input tokens written to the cache",
     ];
-    let price =
-        |what: &str| json!({ "type": "number", "minimum": 0, "description": format!("{what}, US dollars a million.") });
+    let price = |what: &str| json!({ "type": "number", "minimum": 0, "description": format!("{what}, in US dollars per million tokens.") });
     let properties: Map<String, Value> =
         prices::KEYS.into_iter().zip(kinds).map(|(key, what)| (key.to_owned(), price(what))).collect();
     json!({ "type": "object", "additionalProperties": false, "minProperties": 1, "properties": properties })
@@ -212,12 +211,12 @@ fn of_row() -> Value {
         "required": ["class"],
         "anyOf": conditions,
         "properties": {
-            "provider": pattern("Whom it was sent to, in any case"),
+            "provider": pattern("Provider, case-insensitive"),
             "status": { "type": "integer", "minimum": 100, "maximum": 599, "description": "HTTP status." },
-            "type": pattern("Type of the error"),
-            "code": pattern("Code of the error"),
-            "message": pattern("The whole message, in any case"),
-            "class": { "enum": Class::ALL.map(Class::name), "description": "What such a failure is." },
+            "type": pattern("Error type"),
+            "code": pattern("Error code"),
+            "message": pattern("The complete error message, case-insensitive"),
+            "class": { "enum": Class::ALL.map(Class::name), "description": "Class of such a failure." },
         },
     })
 }
@@ -229,7 +228,7 @@ fn of_suppress() -> Value {
         "required": ["rule", "reason"],
         "properties": {
             "rule": {
-                "description": "Code of a rule, or the beginning of some.",
+                "description": "Code of a rule, or a prefix of codes.",
                 "type": "string",
                 "pattern": "^[Rr]([Ll][0-9]{0,3})?$",
             },
@@ -237,8 +236,8 @@ fn of_suppress() -> Value {
             "model": pattern("Models"),
             "provider": pattern("Providers"),
             "class": pattern(&format!("Failure classes ({})", Class::ALL.map(Class::name).join(", "))),
-            "reason": { "description": "Why.", "type": "string", "minLength": 1 },
-            "expires": { "description": "The last day it holds, in UTC.", "type": "string", "format": "date" },
+            "reason": { "description": "Reason for accepting the finding.", "type": "string", "minLength": 1 },
+            "expires": { "description": "Last day on which it applies, in UTC.", "type": "string", "format": "date" },
         },
     })
 }

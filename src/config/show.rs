@@ -1,7 +1,7 @@
-//! Writes the configuration in force as a `retrylens.toml`.
+//! Writes the effective configuration as a `retrylens.toml`.
 
-use super::{Config, OwnKey, Suppress, Words, prices};
-use crate::classify::OwnRow;
+use super::{Config, CustomKey, Preset, Suppress, prices};
+use crate::classify::CustomRow;
 use crate::ingest::Conversion;
 use crate::model::{Jitter, Policy, Price};
 use crate::rules::{CATALOGUE, Rule};
@@ -20,7 +20,7 @@ pub fn show(config: &Config) -> String {
         out.push('\n');
         of_rule(config, rule, &mut out);
     }
-    of_words(&config.words, &mut out);
+    of_words(&config.preset, &mut out);
     for policy in config.policies.iter() {
         out.push_str("\n[[policy]]\n");
         of_policy(policy, &mut out);
@@ -29,7 +29,7 @@ pub fn show(config: &Config) -> String {
         out.push('\n');
         of_price(model, price, &mut out);
     }
-    for row in &config.words.classify {
+    for row in &config.preset.classify {
         out.push('\n');
         of_row(row, &mut out);
     }
@@ -40,7 +40,7 @@ pub fn show(config: &Config) -> String {
     out
 }
 
-fn of_words(words: &Words, out: &mut String) {
+fn of_words(words: &Preset, out: &mut String) {
     if !words.fields.is_empty() {
         out.push_str("\n[fields]\n");
     }
@@ -70,7 +70,7 @@ pub(crate) fn fields_table<'k>(pairs: impl Iterator<Item = (&'k str, &'k str, Op
     out
 }
 
-fn of_key(own: &OwnKey) -> String {
+fn of_key(own: &CustomKey) -> String {
     let field = quoted(&own.field);
     if own.conversion.is_none() {
         return field;
@@ -149,7 +149,7 @@ fn of_price(model: &str, price: &Price, out: &mut String) {
     }
 }
 
-fn of_row(row: &OwnRow, out: &mut String) {
+fn of_row(row: &CustomRow, out: &mut String) {
     out.push_str("[[classify]]\n");
     let text = |pattern: &Option<Pattern>| pattern.as_ref().map(|it| quoted(it.as_str()));
     let pairs = [

@@ -80,7 +80,7 @@ fn one(file: &File<'_>, value: &Value<'_>) -> Result<Suppress, InvalidConfig> {
             other => return Err(file.unknown_key(key.span(), other, &KEYS, "an entry of `suppress`")),
         }
     }
-    let lacks = |key| file.mistake(value.span(), format!("this entry of `suppress` has no `{key}`"));
+    let lacks = |key| file.invalid(value.span(), format!("this entry of `suppress` has no `{key}`"));
     Ok(Suppress {
         line: file.line(value.span()),
         rule: rule.ok_or_else(|| lacks("rule"))?,
@@ -96,7 +96,7 @@ fn one(file: &File<'_>, value: &Value<'_>) -> Result<Suppress, InvalidConfig> {
 fn words(file: &File<'_>, value: &Value<'_>) -> Result<String, InvalidConfig> {
     let text = file.string(value, "reason")?.trim();
     if text.is_empty() {
-        return Err(file.mistake(value.span(), "`reason` must say why"));
+        return Err(file.invalid(value.span(), "`reason` must say why"));
     }
     Ok(text.to_owned())
 }

@@ -79,7 +79,7 @@ impl Merger {
 
     /// Merges what is pending and returns the result, or an error if no input could be read at all.
     pub(super) fn finish(mut self) -> Result<Ingested, IngestError> {
-        self.accumulator.sum_up()?;
+        self.accumulator.summarize()?;
         let mut accumulator = self.accumulator;
         accumulator.rejected.sort_by_key(|(file, reject, _)| (*file, reject.line, reject.column));
         accumulator.out.rejected = accumulator.rejected.into_iter().map(|(_, reject, text)| (reject, text)).collect();
@@ -132,7 +132,7 @@ impl Accumulator {
 
     /// Merges what is pending and updates the fields of [`Ingested`] that summarize all inputs; more may be read
     /// afterwards. Returns an error if no input could be read at all.
-    pub(super) fn sum_up(&mut self) -> Result<(), IngestError> {
+    pub(super) fn summarize(&mut self) -> Result<(), IngestError> {
         self.settle();
         self.name_failures()?;
         self.unended.end(&self.out.table.rows);

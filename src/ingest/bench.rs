@@ -8,8 +8,8 @@ use std::hint::black_box;
 
 /// Reads one record with the strict parser and returns whether it has an outcome.
 #[must_use]
-pub fn tells_an_outcome(line: &str) -> bool {
-    whole_record(line, &Mapping::NONE).is_ok_and(|record| black_box(&record).tells_an_outcome())
+pub fn has_outcome(line: &str) -> bool {
+    whole_record(line, &Mapping::NONE).is_ok_and(|record| black_box(&record).has_outcome())
 }
 
 /// Reads native lines with the strict reader only, as the reference for the fast path.

@@ -1,7 +1,7 @@
 //! Blocks of whole lines as decoders receive them, with the position of each line in the input.
 
 use super::limits::LONGEST_LINE;
-use super::position::{Given, Position, Spot};
+use super::position::{Defaults, OriginalPosition, Position};
 use super::sink::Sink;
 use std::borrow::Cow;
 
@@ -9,37 +9,43 @@ use std::borrow::Cow;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Block<'b> {
     pub(crate) bytes: &'b [u8],
-    spots: Spots<'b>,
+    positions: Positions<'b>,
 }
 
 /// Positions of the lines of a block.
 #[derive(Clone, Copy, Debug)]
-enum Spots<'b> {
+enum Positions<'b> {
     /// Consecutive lines; the first has this line number.
-    From(u32),
-    /// One position per line, as an envelope gave them, and the envelope values they refer to.
-    Each(&'b [Spot], &'b [Given]),
+    Consecutive(u32),
+    /// The position of each line that was taken out of an envelope, and the defaults they refer to.
+    Each(&'b [OriginalPosition], &'b [Defaults]),
 }
 
 impl<'b> Block<'b> {
     /// Creates a block of lines as they are in the input; `first` is the number of the first line.
     pub(crate) fn plain(bytes: &'b [u8], first: u32) -> Block<'b> {
-        Block { bytes, spots: Spots::From(first) }
+        Block { bytes, positions: Positions::Consecutive(first) }
     }
 
     /// Creates a block of lines that were taken out of an envelope, with the position of each.
-    pub(crate) fn unwrapped(bytes: &'b [u8], spots: &'b [Spot], given: &'b [Given]) -> Block<'b> {
-        Block { bytes, spots: Spots::Each(spots, given) }
+    pub(crate) fn unwrapped(bytes: &'b [u8], positions: &'b [OriginalPosition], defaults: &'b [Defaults]) -> Block<'b> {
+        Block { bytes, positions: Positions::Each(positions, defaults) }
     }
 
     /// Returns the position of line `nth` of the block, counted from 0.
     #[inline]
     pub(crate) fn position(&self, nth: usize) -> Position<'b> {
-        match self.spots {
-            Spots::From(first) => Position::line(first.saturating_add(u32::try_from(nth).unwrap_or(u32::MAX))),
-            Spots::Each(spots, given) => {
-                let spot = spots.get(nth).or(spots.last()).copied().unwrap_or_default();
-                Position { line: spot.line, record: spot.record, given: given.get(spot.given as usize) }
+        match self.positions {
+            Positions::Consecutive(first) => {
+                Position::line(first.saturating_add(u32::try_from(nth).unwrap_or(u32::MAX)))
+            }
+            Positions::Each(positions, defaults) => {
+                let position = positions.get(nth).or(positions.last()).copied().unwrap_or_default();
+                Position {
+                    line: position.line,
+                    record: position.record,
+                    defaults: defaults.get(position.defaults as usize),
+                }
             }
         }
     }

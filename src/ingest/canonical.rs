@@ -7,7 +7,7 @@ use super::feed::{Fed, Feed};
 use super::format::Decoder;
 use super::ingested::Ingested;
 use super::limits::{FRONT, WINDOW};
-use super::line_counts::{LineCounts, Reading};
+use super::line_counts::{LineCounts, ReadSettings};
 use super::open::{InputSettings, Plan};
 use super::options::{Options, Progress};
 use super::reader::{self, Bytes};
@@ -29,14 +29,14 @@ impl Plan {
         self.wrapping.is_none() && self.format.name() == super::formats::native::NAME
     }
 
-    /// Returns the plan for reading what [`write`] wrote of this input.
+    /// Returns the plan for reading what [`write()`] wrote of this input.
     pub(crate) fn canonical(&self) -> Plan {
         Plan { conventions: self.conventions, ..Plan::plain() }
     }
 
     /// Returns the settings for reading the input's lines; `stream` is the run of records that name none.
-    fn reading<'c>(&self, stream: &'c str, settings: &InputSettings<'c>) -> Reading<'c> {
-        Reading {
+    fn reading<'c>(&self, stream: &'c str, settings: &InputSettings<'c>) -> ReadSettings<'c> {
+        ReadSettings {
             file: 0,
             stream,
             zone: settings.zone,
@@ -51,7 +51,7 @@ impl Plan {
 }
 
 /// Decodes a block and calls `look` with each of its records.
-fn read(fed: &Fed, reading: &Reading<'_>, decoder: &mut dyn Decoder, look: Look<'_>) -> LineCounts {
+fn read(fed: &Fed, reading: &ReadSettings<'_>, decoder: &mut dyn Decoder, look: Look<'_>) -> LineCounts {
     let mut counts = LineCounts::default();
     let part = Part::fed(fed);
     let mut sink = Sink { reading, counts: &mut counts, to: To::Look(look), newlines: None };
@@ -153,12 +153,12 @@ impl Conversion<'_> {
         let plan = Arc::new(Plan::of(&front, &settings));
         self.merger.accumulator.read_by(self.file, &plan);
         let stream = self.merger.streams.names[self.file as usize].clone();
-        let reading = Reading { file: self.file, ..plan.reading(&stream, &settings) };
+        let reading = ReadSettings { file: self.file, ..plan.reading(&stream, &settings) };
         let mut feed = Feed::new(input, WINDOW as usize, &plan, &stream, settings.zone);
         loop {
             let (blocks, failure) = match &mut feed.decoder {
                 Some(_) => one_block(&mut feed, &reading),
-                None => blocks_side_by_side(&mut feed, &plan, &reading),
+                None => blocks_in_parallel(&mut feed, &plan, &reading),
             };
             let is_over = blocks.is_empty();
             for (stretch, text) in blocks {
@@ -180,7 +180,7 @@ impl Conversion<'_> {
 }
 
 /// Converts the next block of an input that is read in order.
-fn one_block(feed: &mut Feed, reading: &Reading<'_>) -> (Vec<Block>, Option<io::Error>) {
+fn one_block(feed: &mut Feed, reading: &ReadSettings<'_>) -> (Vec<Block>, Option<io::Error>) {
     match feed.next() {
         Ok(Some(fed)) => {
             let decoder = feed.decoder.as_deref_mut();
@@ -192,7 +192,7 @@ fn one_block(feed: &mut Feed, reading: &Reading<'_>) -> (Vec<Block>, Option<io::
 }
 
 /// Converts the next blocks of an input whose blocks may be read in any order.
-fn blocks_side_by_side(feed: &mut Feed, plan: &Plan, reading: &Reading<'_>) -> (Vec<Block>, Option<io::Error>) {
+fn blocks_in_parallel(feed: &mut Feed, plan: &Plan, reading: &ReadSettings<'_>) -> (Vec<Block>, Option<io::Error>) {
     let (mut blocks, mut failure) = (Vec::new(), None);
     while blocks.len() < rayon::current_num_threads() * 2 && failure.is_none() {
         match feed.next() {
@@ -206,7 +206,7 @@ fn blocks_side_by_side(feed: &mut Feed, plan: &Plan, reading: &Reading<'_>) -> (
     (converted.collect(), failure)
 }
 
-fn convert_block(fed: &Fed, reading: &Reading<'_>, decoder: &mut dyn Decoder) -> Block {
+fn convert_block(fed: &Fed, reading: &ReadSettings<'_>, decoder: &mut dyn Decoder) -> Block {
     let mut text = String::new();
     let mut take = |record: &Record<'_>, raw: &str, place: &Place<'_>| match sent_of(record, raw, place) {
         Ok(_) => {

@@ -4,7 +4,7 @@ use super::block::Block;
 use super::digest::Digest;
 use super::feed::Fed;
 use super::format::Decoder;
-use super::line_counts::{LineCounts, Reading};
+use super::line_counts::{LineCounts, ReadSettings};
 use super::open::Plan;
 use super::record::Memory;
 use super::sink::{Sink, To};
@@ -60,7 +60,7 @@ impl Chunk {
     pub(crate) fn read(
         &mut self,
         part: &Part<'_>,
-        reading: &Reading<'_>,
+        reading: &ReadSettings<'_>,
         memory: &mut Memory,
         decoder: &mut (dyn Decoder + 'static),
     ) {

@@ -2,7 +2,7 @@
 
 use super::line_pattern::LinePattern;
 use super::record::Mapping;
-use crate::classify::OwnRow;
+use crate::classify::CustomRow;
 use crate::model::Prices;
 
 /// A user's additions to the vocabulary.
@@ -13,7 +13,7 @@ pub struct Dialect {
     /// Patterns for lines of text in user-defined formats; the first match wins.
     pub lines: Vec<LinePattern>,
     /// Rows consulted before the built-in table of failures; the first match wins.
-    pub failures: Vec<OwnRow>,
+    pub failures: Vec<CustomRow>,
     /// Prices of tokens, for records that give tokens but no cost.
     pub prices: Prices,
 }

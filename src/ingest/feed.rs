@@ -121,7 +121,7 @@ mod tests {
             ""
         }
 
-        fn told_by(&self) -> &'static str {
+        fn detected_by(&self) -> &'static str {
             ""
         }
 
@@ -145,7 +145,7 @@ mod tests {
         let mut all = Vec::new();
         while let Some(fed) = feed.next().unwrap() {
             if !fed.lines.bytes.is_empty() {
-                let lines = fed.lines.spots.iter().map(|spot| spot.line).collect();
+                let lines = fed.lines.positions.iter().map(|position| position.line).collect();
                 all.push((String::from_utf8(fed.lines.bytes).unwrap(), lines));
             }
         }

@@ -81,7 +81,7 @@ impl Following {
             let Source::File(path) = source else { return Ok(None) };
             let reader::Bytes::Plain(_) = reader::open(path)? else { return Ok(None) };
             let front = reader::front_of_file(path, FRONT)?;
-            if !front.is_empty() && !Plan::of(&front, &options.settings()).is_side_by_side() {
+            if !front.is_empty() && !Plan::of(&front, &options.settings()).reads_in_parallel() {
                 return Ok(None);
             }
             following.merger.open(source);
@@ -148,7 +148,7 @@ impl Following {
     /// # Errors
     /// When no input could be read.
     pub fn so_far(&mut self) -> Result<&Ingested, IngestError> {
-        self.merger.accumulator.sum_up()?;
+        self.merger.accumulator.summarize()?;
         self.merger.accumulator.out.table.find_all_views();
         Ok(&self.merger.accumulator.out)
     }
@@ -174,7 +174,7 @@ impl Following {
             return Ok(false);
         }
         let plan = Plan::of(&front, &self.options.settings());
-        let stays = plan.is_side_by_side()
+        let stays = plan.reads_in_parallel()
             && followed.plan.as_ref().is_none_or(|before| before.reads_like(&plan))
             && self.resumed.as_ref().is_none_or(|before| before.how == plan.fingerprint());
         let accumulator = &mut self.merger.accumulator;

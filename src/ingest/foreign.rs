@@ -79,13 +79,12 @@ pub(crate) const IS_PARTIAL: &str =
 const TAR: (usize, &[u8]) = (257, b"ustar");
 
 /// Leading bytes of file types that are not text, with a description.
-const MAGICS: [(&[u8], &str); 9] = [
+const MAGICS: [(&[u8], &str); 8] = [
     (b"\x7fELF", "an ELF program or library"),
     (b"PK\x03\x04", "a zip archive"),
     (b"\xfd7zXZ\0", "packed by xz: unpack it first"),
     (b"BZh", "packed by bzip2: unpack it first"),
     (b"\x04\x22\x4d\x18", "packed by lz4: unpack it first"),
-    (b"PAR1", "a Parquet file, of which the table of attempts as CSV can be read"),
     (b"SQLite format 3\0", "an SQLite database"),
     (b"%PDF-", "a PDF document"),
     (b"\x89PNG", "a PNG image"),
@@ -137,7 +136,7 @@ impl Format for NoLog {
         "No log."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "how it begins"
     }
 

@@ -14,7 +14,7 @@ pub(crate) trait Format: Sync {
     fn description(&self) -> &'static str;
 
     /// Returns the evidence it is detected by, in one sentence.
-    fn told_by(&self) -> &'static str;
+    fn detected_by(&self) -> &'static str;
 
     /// Detects whether an input that begins with `head` is in this format.
     fn detect(&self, head: &Head<'_>) -> Match;

@@ -68,7 +68,7 @@ impl<'s> InOrder<'s, '_> {
                 // If it cannot be read, reading its pieces reports the error.
                 let front = reader::front_of_file(path, FRONT).unwrap_or_default();
                 let plan = self.plan(file, &front);
-                if plan.is_side_by_side() {
+                if plan.reads_in_parallel() {
                     self.add_windows(path, file, length, window, &plan);
                 } else {
                     match File::open(path) {
@@ -80,7 +80,7 @@ impl<'s> InOrder<'s, '_> {
             (_, Ok(Bytes::Stream(stream))) => {
                 let (front, stream) = reader::front_of(stream, FRONT);
                 let plan = self.plan(file, &front);
-                if plan.is_side_by_side() {
+                if plan.reads_in_parallel() {
                     // Earlier pieces are read first, so that rows keep the order of the inputs.
                     self.read_pieces();
                     self.read_blocks(Blocks::new(stream, window as usize), file, &plan);

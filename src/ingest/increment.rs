@@ -75,7 +75,7 @@ fn packed(path: &Path, before: Option<&Mark>, options: &Options, progress: Progr
     if let (Some(before), Bytes::Stream(stream)) = (before, reader::open(path)?) {
         let (front, stream) = reader::front_of(stream, FRONT);
         let plan = Arc::new(Plan::of(&front, &options.settings()));
-        if plan.is_side_by_side() && plan.fingerprint() == before.how {
+        if plan.reads_in_parallel() && plan.fingerprint() == before.how {
             return unpacked_rest(path, stream, &plan, before, options, progress);
         }
     }

@@ -90,7 +90,7 @@ pub fn read_in_time(
         inputs.hand_over_plans(&mut merger.accumulator);
         let (streams, accumulator) = (&merger.streams, &mut merger.accumulator);
         let ((), chunks) = rayon::join(
-            || take_in(accumulator, watermark, sink),
+            || emit_pending(accumulator, watermark, sink),
             || batch.par_iter().map(|piece| piece.parse(streams, options, progress)).collect::<Vec<_>>(),
         );
         if batch.is_empty() {
@@ -103,7 +103,7 @@ pub fn read_in_time(
 }
 
 /// Merges what was read and passes it to the sink.
-fn take_in(accumulator: &mut Accumulator, watermark: Time, sink: Sink<'_>) {
+fn emit_pending(accumulator: &mut Accumulator, watermark: Time, sink: Sink<'_>) {
     if !accumulator.pending.is_empty() {
         accumulator.settle();
         sink(&mut accumulator.out.table, watermark);
@@ -276,11 +276,11 @@ impl<'s> InputCursor<'s> {
         };
         let plan = Arc::new(Plan::of(&front, &options.settings()));
         let input = match (input, source) {
-            (None, Source::File(path)) if !plan.is_side_by_side() => Some(Box::new(File::open(path)?) as _),
+            (None, Source::File(path)) if !plan.reads_in_parallel() => Some(Box::new(File::open(path)?) as _),
             (input, _) => input,
         };
         if let Some(input) = input {
-            self.state = if plan.is_side_by_side() {
+            self.state = if plan.reads_in_parallel() {
                 State::Stream(Blocks::new(input, window as usize))
             } else {
                 let feed = Feed::new(input, window as usize, &plan, stream, options.zone);

@@ -3,7 +3,7 @@
 //! Every record is passed on as one line: between tokens, a newline in JSON is mere white space.
 
 use super::limits::LONGEST_LINE;
-use super::position::Spot;
+use super::position::OriginalPosition;
 use super::record::json::Reader;
 use super::record::scan;
 use std::borrow::Cow;
@@ -63,7 +63,7 @@ struct State {
 }
 
 /// Called with a record and its position.
-type Take<'t> = &'t mut dyn FnMut(&str, Spot);
+type Take<'t> = &'t mut dyn FnMut(&str, OriginalPosition);
 
 impl Documents {
     pub(super) fn new(mode: Mode) -> Documents {
@@ -86,8 +86,8 @@ impl Documents {
         }
     }
 
-    fn spot(&self) -> Spot {
-        Spot { line: self.line, record: self.record, given: u32::MAX }
+    fn position(&self) -> OriginalPosition {
+        OriginalPosition { line: self.line, record: self.record, defaults: u32::MAX }
     }
 
     fn longest(&self) -> usize {
@@ -145,7 +145,7 @@ impl Documents {
                         at -= 1;
                         break;
                     };
-                    take(&text[floor(&text, at - 1)..at + newline], self.spot());
+                    take(&text[floor(&text, at - 1)..at + newline], self.position());
                     at += newline + 1;
                     self.seen_line += 1;
                     (start, self.line) = (at, self.seen_line);
@@ -153,7 +153,7 @@ impl Documents {
             }
         }
         if at - start > self.longest() {
-            take(&text[start..], self.spot());
+            take(&text[start..], self.position());
             (start, self.state) = (at, State::default());
             self.line = self.seen_line;
         }
@@ -172,13 +172,13 @@ impl Documents {
                 let before = record.as_ptr() as usize - value.as_ptr() as usize;
                 line += memchr::memchr_iter(b'\n', &value.as_bytes()[counted..before]).count() as u32;
                 counted = before;
-                take(&one_line(record), Spot { line, ..self.spot() });
+                take(&one_line(record), OriginalPosition { line, ..self.position() });
                 self.record += 1;
             }
             return;
         }
-        let spot = self.spot();
-        take(&one_line(value), spot);
+        let position = self.position();
+        take(&one_line(value), position);
         if self.state.in_array {
             self.record += 1;
         }
@@ -288,7 +288,8 @@ mod tests {
     fn cut(text: &str, mode: Mode, step: usize) -> Vec<(String, u32, u32)> {
         let mut documents = Documents::new(mode);
         let mut records = Vec::new();
-        let mut take = |text: &str, spot: Spot| records.push((text.to_owned(), spot.line, spot.record));
+        let mut take =
+            |text: &str, position: OriginalPosition| records.push((text.to_owned(), position.line, position.record));
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
         for (nth, piece) in lines.chunks(step).enumerate() {
             documents.take(&piece.concat(), (nth * step) as u32 + 1, &mut take);

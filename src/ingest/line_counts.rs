@@ -18,7 +18,7 @@ const REJECT_TEXT: usize = 4096;
 
 /// Settings for reading the lines of one input.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reading<'c> {
+pub(crate) struct ReadSettings<'c> {
     pub(crate) file: u32,
     pub(crate) stream: &'c str,
     pub(crate) zone: Zone,
@@ -35,7 +35,7 @@ pub(crate) struct Reading<'c> {
     pub(crate) conventions: Conventions,
 }
 
-impl<'c> Reading<'c> {
+impl<'c> ReadSettings<'c> {
     /// Returns the context of the record at `at`.
     #[inline]
     pub(in crate::ingest) fn place<'p>(&'p self, at: Position<'p>) -> Place<'p> {
@@ -43,13 +43,13 @@ impl<'c> Reading<'c> {
             file: self.file,
             line: at.line,
             record: at.record,
-            stream: at.given.and_then(|given| given.source.as_deref()).unwrap_or(self.stream),
+            stream: at.defaults.and_then(|defaults| defaults.source.as_deref()).unwrap_or(self.stream),
             zone: self.zone,
             filter: self.filter,
             dialect: self.dialect,
             keep_ids: self.keep_ids,
             conventions: self.conventions,
-            given: at.given,
+            defaults: at.defaults,
         }
     }
 }
@@ -80,7 +80,8 @@ pub(crate) struct Unread {
 
 impl LineCounts {
     /// Counts a line by what became of its record.
-    pub(in crate::ingest) fn taken(&mut self, taken: Taken, text: &str, at: Position<'_>, reading: &Reading<'_>) {
+    #[inline]
+    pub(in crate::ingest) fn taken(&mut self, taken: Taken, text: &str, at: Position<'_>, reading: &ReadSettings<'_>) {
         match taken {
             Taken::Attempt => {
                 self.ledger.lines += 1;
@@ -115,7 +116,7 @@ impl LineCounts {
         column: u64,
         reason: String,
         text: &str,
-        reading: &Reading<'_>,
+        reading: &ReadSettings<'_>,
     ) {
         self.ledger.lines += 1;
         self.ledger.rejected += 1;

@@ -1,7 +1,7 @@
 //! User-defined text formats: a regular expression whose named groups are the keys of a record.
 
 use super::record::{Mapping, is_field};
-use regex::Regex;
+use regex::{CaptureLocations, Regex};
 
 /// A pattern for lines of text.
 #[derive(Clone, Debug)]
@@ -51,15 +51,23 @@ impl LinePattern {
         self.regex.is_match(line)
     }
 
-    /// Calls `each` with the keys and values of a line and returns whether the line matches.
-    pub(crate) fn take(&self, line: &str, mut each: impl FnMut(&str, &str)) -> bool {
-        let Some(found) = self.regex.captures(line) else { return false };
+    /// Returns room for what [`LinePattern::find`] finds.
+    pub(crate) fn places(&self) -> CaptureLocations {
+        self.regex.capture_locations()
+    }
+
+    /// Finds the groups of a line, and returns whether it matches.
+    pub(crate) fn find(&self, line: &str, places: &mut CaptureLocations) -> bool {
+        self.regex.captures_read(places, line).is_some()
+    }
+
+    /// Calls `each` with the keys and values found in a line.
+    pub(crate) fn each(&self, line: &str, places: &CaptureLocations, mut each: impl FnMut(&str, &str)) {
         for (nth, name) in &self.groups {
-            if let Some(value) = found.get(*nth) {
-                each(name, value.as_str());
+            if let Some((start, end)) = places.get(*nth) {
+                each(name, &line[start..end]);
             }
         }
-        true
     }
 }
 
@@ -81,8 +89,10 @@ mod tests {
     fn groups_are_keys() {
         let own = Mapping::new([("rc", "status")]).unwrap();
         let pattern = LinePattern::new(r"^(?<ts>\S+) (?:model=(?<model>\S+) )?rc=(?<rc>\d+) (\w+)", &own).unwrap();
-        let mut found = Vec::new();
-        assert!(pattern.take("2026-01-05T10:00:00Z rc=529 done", |key, value| found.push(format!("{key}={value}"))));
+        let (mut found, mut places) = (Vec::new(), pattern.places());
+        let line = "2026-01-05T10:00:00Z rc=529 done";
+        assert!(pattern.find(line, &mut places));
+        pattern.each(line, &places, |key, value| found.push(format!("{key}={value}")));
         assert_eq!(found, ["ts=2026-01-05T10:00:00Z", "rc=529"]);
         assert!(!pattern.fits("else"));
     }

@@ -3,7 +3,7 @@
 use super::block::Block;
 use super::filter::Filter;
 use super::format::Decoder;
-use super::line_counts::{LineCounts, Reading};
+use super::line_counts::{LineCounts, ReadSettings};
 use super::open::{InputSettings, Plan};
 use super::record::Memory;
 use super::sink::{Sink, To};
@@ -12,7 +12,7 @@ use crate::model::AttemptTable;
 
 /// Reads selected lines of an input into rows.
 pub(crate) struct LineReader<'c> {
-    reading: Reading<'c>,
+    reading: ReadSettings<'c>,
     table: AttemptTable,
     counts: LineCounts,
     memory: Memory,
@@ -30,7 +30,7 @@ impl<'c> LineReader<'c> {
         filter: &'c Filter,
         plan: &Plan,
     ) -> LineReader<'c> {
-        let reading = Reading {
+        let reading = ReadSettings {
             file,
             stream,
             zone: settings.zone,
@@ -58,7 +58,7 @@ impl<'c> LineReader<'c> {
     pub(crate) fn take(&mut self, line: &[u8], number: u32, filter: Option<&Filter>, keep_ids: bool) -> usize {
         let before = self.rows();
         let filter = filter.or(self.reading.filter);
-        let reading = Reading { filter, keep_ids, ..self.reading };
+        let reading = ReadSettings { filter, keep_ids, ..self.reading };
         self.decode(&Block::plain(line, number), reading);
         self.rows() - before
     }
@@ -72,7 +72,7 @@ impl<'c> LineReader<'c> {
         self.decode(&lines.block(), self.reading);
     }
 
-    fn decode(&mut self, block: &Block<'_>, reading: Reading<'_>) {
+    fn decode(&mut self, block: &Block<'_>, reading: ReadSettings<'_>) {
         let to = To::Rows { table: &mut self.table, memory: &mut self.memory };
         let mut sink = Sink { reading: &reading, counts: &mut self.counts, to, newlines: None };
         self.decoder.decode(block, &mut sink);

@@ -34,6 +34,7 @@ mod look;
 mod misread;
 mod open;
 mod options;
+mod own_table;
 mod part;
 mod piece;
 mod position;

@@ -10,7 +10,7 @@ use super::formats::{self, FORMATS};
 use super::head::{Head, whole_lines};
 use super::json_documents::Mode;
 use super::limits::FRONT;
-use super::line_counts::{LineCounts, Reading};
+use super::line_counts::{LineCounts, ReadSettings};
 use super::look;
 use super::record::json::Reader;
 use super::record::{FINGERPRINT, Glance, Place, Record, Taken, glance, whole_record};
@@ -108,8 +108,8 @@ impl Plan {
                 "named by --input-format, and it does not fit".to_owned()
             }
             (Some(_), _) => "named by --input-format".to_owned(),
-            (None, Match::Sure) => format.told_by().to_owned(),
-            (None, Match::Weak(share)) => format!("{} of {} looked at: {}", share.fit, share.of, format.told_by()),
+            (None, Match::Sure) => format.detected_by().to_owned(),
+            (None, Match::Weak(share)) => format!("{} of {} looked at: {}", share.fit, share.of, format.detected_by()),
             (None, Match::No) => "fits no format".to_owned(),
         };
         let look = look::look(&front.glances(&unwrapped, format));
@@ -147,7 +147,7 @@ impl Plan {
     }
 
     /// Whether any stretch of whole lines can be read independently.
-    pub(crate) fn is_side_by_side(&self) -> bool {
+    pub(crate) fn reads_in_parallel(&self) -> bool {
         self.wrapping.is_by_line()
             && self.format.order() == Order::Any
             && matches!(self.format.framing(), Framing::Lines)
@@ -262,7 +262,7 @@ impl Front<'_> {
 
     /// Returns the glances of the front's attempts.
     fn glances(&self, unwrapped: &Unwrapped, format: &dyn Format) -> Vec<Glance> {
-        let reading = Reading {
+        let reading = ReadSettings {
             file: 0,
             stream: "",
             zone: self.settings.zone,
@@ -292,7 +292,7 @@ impl Front<'_> {
         let fits = |line: &str| format.detect(&Head::new(line, true, self.settings.dialect)) != Match::No;
         let text = text_of(&unwrapped.bytes);
         let nth = text.lines().position(|line| !line.trim().is_empty() && !fits(line))?;
-        let number = unwrapped.spots.get(nth).map_or(1, |spot| spot.line);
+        let number = unwrapped.positions.get(nth).map_or(1, |position| position.line);
         let told = Front { settings: &InputSettings { format: None, ..*self.settings }, ..*self }.understand();
         let looks = match told.fit {
             Match::No => "it looks like no format that is known".to_owned(),
@@ -338,7 +338,7 @@ fn envelope(head: &Head<'_>, zone: Zone) -> Option<&'static dyn Envelope> {
 fn holds_an_attempt(text: &str, dialect: &Dialect) -> bool {
     let is_attempt = |record: Record<'_>| {
         let is_timed = record.ts.is_some() || record.started_at.is_some() || record.ended_at.is_some();
-        record.tells_an_outcome() && (is_timed || record.names_an_attempt() || record.names_a_model())
+        record.has_outcome() && (is_timed || record.names_an_attempt() || record.names_a_model())
     };
     whole_record(text, &dialect.fields).is_ok_and(is_attempt)
         || ENVELOPES.iter().any(|envelope| envelope.is_certain() && envelope.peel(text, Zone::UTC, &mut |_| {}))

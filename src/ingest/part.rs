@@ -8,11 +8,12 @@ use super::foreign;
 use super::formats::FormatName;
 use super::ingested::Ingested;
 use super::line_counts;
-use super::record::field_names;
+use super::record::{FINGERPRINT, field_names};
 use super::source::{Source, order};
 use super::unended::{EndlessStarts, OpenStart};
-use crate::model::{AttemptTable, Ledger, Reject};
+use crate::model::{Attempt, AttemptTable, Ledger, Reject, Time};
 use serde::{Deserialize, Serialize};
+use std::hash::BuildHasher;
 use std::io;
 use std::path::PathBuf;
 
@@ -53,12 +54,29 @@ pub(crate) struct InputFacts {
     pub(crate) start: (u64, u64),
     /// Bytes read, after decompression, and the number of line ends in them.
     pub(crate) read: (u64, u64),
-    /// Fingerprint of the start of the input.
+    /// Fingerprint of the start of the input and of its first attempt. Logs of one name on several hosts may have a long
+    /// banner in common; their attempts differ.
     pub(crate) head: u64,
     /// Number of lines, and of attempts, skipped, rejected and blank lines among them.
     pub(crate) ledger: [u64; 5],
     /// Error that kept it from being read to its end, and whether that is [`io::ErrorKind::NotFound`].
     pub(crate) failure: Option<(String, bool)>,
+}
+
+impl Part {
+    /// Forgets the attempts sent before `oldest`, with their lines and the headroom read until then. Attempts without a
+    /// date stay.
+    pub(crate) fn forget(&mut self, oldest: Time) {
+        let is_kept = |row: &Attempt| row.sent >= oldest || row.is_undated();
+        for row in self.table.rows.iter().filter(|row| !is_kept(row)) {
+            let [lines, attempts, ..] = &mut self.facts.inputs[row.file as usize].ledger;
+            (*lines, *attempts) = (lines.saturating_sub(1), attempts.saturating_sub(1));
+        }
+        let kept = (0..).zip(&self.table.rows).filter(|(_, row)| is_kept(row)).map(|(nth, _)| nth);
+        let kept: Vec<u32> = kept.collect();
+        self.table.retain(&kept);
+        self.table.gauges.forget(oldest);
+    }
 }
 
 impl Facts {
@@ -110,6 +128,11 @@ impl Accumulator {
     pub(super) fn into_part(mut self) -> Part {
         self.settle();
         let mut inputs: Vec<InputFacts> = (0..self.out.inputs.len()).map(|file| self.input_facts(file)).collect();
+        let mut seen = vec![false; inputs.len()];
+        for row in self.out.table.rows.iter().filter(|row| !std::mem::replace(&mut seen[row.file as usize], true)) {
+            let input = &mut inputs[row.file as usize];
+            input.head = FINGERPRINT.hash_one((input.head, row.sent.0, row.line, row.identity)).max(1);
+        }
         for (file, note) in self.notes {
             inputs[file as usize].notes.push(note);
         }
@@ -146,7 +169,7 @@ impl Accumulator {
     }
 
     /// Adds the facts of a stretch of input `file`. Stretches come in order: the latest one saw the most of the input.
-    fn take_input(&mut self, file: u32, facts: InputFacts) {
+    fn add_input(&mut self, file: u32, facts: InputFacts) {
         let index = file as usize;
         self.forget_plan(file);
         self.notes.extend(facts.notes.into_iter().map(|note| (file, note)));
@@ -166,24 +189,24 @@ impl Accumulator {
     }
 
     /// Adds the remaining facts of a part, whose inputs have these numbers here. Parts may come in any order.
-    fn take_facts(&mut self, facts: Facts, numbers: &[u32]) {
-        let to = |file: u32| numbers[file as usize];
+    fn add_facts(&mut self, facts: Facts, numbers: &[u32]) {
+        let renumbered = |file: u32| numbers[file as usize];
         for (file, line, column, reason) in facts.rejects {
-            let name = self.out.inputs[to(file) as usize].path.clone();
-            self.rejects.push((to(file), Reject { file: name, line, column, reason }));
+            let name = self.out.inputs[renumbered(file) as usize].path.clone();
+            self.rejects.push((renumbered(file), Reject { file: name, line, column, reason }));
         }
         self.keep_first_rejects();
         for (field, count, (file, line, text)) in facts.misread {
             field_named(&field)
                 .into_iter()
-                .for_each(|field| self.misread.take(field, count, (to(file), line, text.clone())));
+                .for_each(|field| self.misread.take(field, count, (renumbered(file), line, text.clone())));
         }
         for (key, count) in facts.unclear {
             let key = key.and_then(|(key, field)| Some((key, field_named(&field)?)));
             *self.unclear.entry(key).or_default() += count;
         }
-        let open = facts.open.into_iter().map(|(key, file, line, number)| (key, to(file), line, number));
-        let over = facts.over.into_iter().map(|(file, count, first)| (to(file), count, first));
+        let open = facts.open.into_iter().map(|(key, file, line, number)| (key, renumbered(file), line, number));
+        let over = facts.over.into_iter().map(|(file, count, first)| (renumbered(file), count, first));
         self.unended.take(open.collect(), over.collect());
     }
 }
@@ -202,10 +225,10 @@ pub(crate) fn join(parts: Vec<Part>) -> Result<Ingested, IngestError> {
         table.renumber_files(numbers);
         accumulator.out.table.absorb(table);
         inputs.extend(numbers.iter().copied().zip(std::mem::take(&mut facts.inputs)));
-        accumulator.take_facts(facts, numbers);
+        accumulator.add_facts(facts, numbers);
     }
     inputs.sort_by_key(|(file, input)| (*file, input.start));
-    inputs.into_iter().for_each(|(file, input)| accumulator.take_input(file, input));
+    inputs.into_iter().for_each(|(file, input)| accumulator.add_input(file, input));
     if let Some(order) = order {
         accumulator.out.table.retain(&order);
     }

@@ -5,7 +5,7 @@ use super::chunk::{Chunk, Part};
 use super::feed::Feed;
 use super::format::Decoder;
 use super::limits::FRONT;
-use super::line_counts::Reading;
+use super::line_counts::ReadSettings;
 use super::open::Plan;
 use super::options::{Options, Progress};
 use super::reader::{self, Blocks, Bytes};
@@ -20,12 +20,12 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Files of up to this fraction of a window are small: read whole, several of them as one piece.
-const SMALL: u64 = 16;
+const SMALL_FILE_FRACTION: u64 = 16;
 /// Largest total size of the small files of one piece, as a fraction of a window: large enough that the cost of a
 /// separate table is negligible, small enough that every thread gets some.
-const TOGETHER: u64 = 4;
+const GROUP_FRACTION: u64 = 4;
 /// Cost of opening a file, expressed as the number of bytes that could be read in the same time.
-const OPENING: u64 = 4 << 10;
+const OPENING_COST_BYTES: u64 = 4 << 10;
 
 /// Number of bytes of a small compressed file that are decompressed at once.
 const SMALL_BLOCK: usize = 256 << 10;
@@ -35,7 +35,7 @@ pub(super) enum Piece<'s> {
     /// A range of bytes of a plain file.
     Window { path: &'s Path, file: u32, start: u64, end: u64, plan: Arc<Plan> },
     /// Whole small files that were not opened yet. The weight is their total size, where each counts at least
-    /// [`OPENING`].
+    /// [`OPENING_COST_BYTES`].
     Files { files: Vec<Small<'s>>, weight: u64 },
     /// Whole lines of a stream.
     Block(u32, Vec<u8>, Arc<Plan>),
@@ -60,14 +60,14 @@ pub(super) fn small(source: &Source, window: u64) -> Option<u64> {
     let Source::File(path) = source else { return None };
     // If the metadata cannot be read, opening the file later reports the error.
     let metadata = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
-    (metadata.len() <= window / SMALL).then_some(metadata.len())
+    (metadata.len() <= window / SMALL_FILE_FRACTION).then_some(metadata.len())
 }
 
 /// Adds a small file to the last of `pieces` if there is room, else as a new piece.
 pub(super) fn add_small<'s>(pieces: &mut Vec<Piece<'s>>, small: Small<'s>, window: u64) {
-    let weight = small.length.max(OPENING);
+    let weight = small.length.max(OPENING_COST_BYTES);
     match pieces.last_mut() {
-        Some(Piece::Files { files, weight: known }) if *known + weight <= window / TOGETHER => {
+        Some(Piece::Files { files, weight: known }) if *known + weight <= window / GROUP_FRACTION => {
             files.push(small);
             *known += weight;
         }
@@ -119,29 +119,29 @@ impl Piece<'_> {
     pub(super) fn parse(&self, streams: &Streams, options: &Options, progress: Progress<'_>) -> Chunk {
         WORKER.with_borrow_mut(|Worker { buffer, memory, decoders }| {
             let chunk = Chunk::new(streams.analysis, memory);
-            let mut work = Work { chunk, memory, decoders, streams, options, progress };
+            let mut reader = PieceReader { chunk, memory, decoders, streams, options, progress };
             match self {
                 Piece::Window { path, file, start, end, plan } => {
-                    let read = work.window(path, *file, *start..*end, plan, buffer);
-                    work.note(*file, read);
+                    let read = reader.window(path, *file, *start..*end, plan, buffer);
+                    reader.record_failure(*file, read);
                 }
                 Piece::Files { files, .. } => {
                     for small in files {
-                        let read = work.small(small, buffer);
-                        work.note(small.file, read);
+                        let read = reader.small(small, buffer);
+                        reader.record_failure(small.file, read);
                     }
                 }
-                Piece::Block(file, block, plan) => work.lines(*file, block, block.len() as u64, plan),
-                Piece::Next(file, feed, _) => work.feed(*file, feed, false),
-                Piece::Rest(file, feed) => work.feed(*file, feed, true),
+                Piece::Block(file, block, plan) => reader.lines(*file, block, block.len() as u64, plan),
+                Piece::Next(file, feed, _) => reader.feed(*file, feed, false),
+                Piece::Rest(file, feed) => reader.feed(*file, feed, true),
             }
-            work.finish()
+            reader.finish()
         })
     }
 }
 
 /// One piece being read.
-struct Work<'w> {
+struct PieceReader<'w> {
     chunk: Chunk,
     memory: &'w mut Memory,
     decoders: &'w mut Decoders,
@@ -150,19 +150,19 @@ struct Work<'w> {
     progress: Progress<'w>,
 }
 
-impl<'w> Work<'w> {
+impl<'w> PieceReader<'w> {
     fn finish(mut self) -> Chunk {
         self.chunk.table.price(&self.options.dialect.prices);
         self.memory.end_table(&mut self.chunk.table);
         self.chunk
     }
 
-    fn note(&mut self, file: u32, read: io::Result<()>) {
+    fn record_failure(&mut self, file: u32, read: io::Result<()>) {
         self.chunk.failures.extend(read.err().map(|error| (file, error)));
     }
 
-    fn reading(&self, file: u32, plan: &Plan) -> Reading<'w> {
-        Reading {
+    fn read_settings(&self, file: u32, plan: &Plan) -> ReadSettings<'w> {
+        ReadSettings {
             file,
             stream: self.stream(file),
             zone: self.options.zone,
@@ -183,29 +183,29 @@ impl<'w> Work<'w> {
         &mut self,
         path: &Path,
         file: u32,
-        stretch: std::ops::Range<u64>,
+        range: std::ops::Range<u64>,
         plan: &Plan,
         buffer: &mut Window,
     ) -> io::Result<()> {
-        let bytes = stretch.end - stretch.start;
-        let lines = buffer.read(&File::open(path)?, stretch.start, stretch.end, u64::MAX)?;
+        let bytes = range.end - range.start;
+        let lines = buffer.read(&File::open(path)?, range.start, range.end, u64::MAX)?;
         self.lines(file, lines.text, bytes, plan);
-        cut_short(&lines, bytes)
+        check_not_truncated(&lines, bytes)
     }
 
-    /// Reads whole lines that cover `bytes` bytes of an input whose stretches can be read independently.
+    /// Reads whole lines that cover `bytes` bytes of an input whose blocks can be read in any order.
     fn lines(&mut self, file: u32, text: &[u8], bytes: u64, plan: &Plan) {
         (self.progress)(bytes);
-        let reading = self.reading(file, plan);
+        let settings = self.read_settings(file, plan);
         let decoder = self.decoders.of(plan);
         if plan.wrapping.is_none() {
-            return self.chunk.read(&Part::plain(text, bytes), &reading, self.memory, decoder);
+            return self.chunk.read(&Part::plain(text, bytes), &settings, self.memory, decoder);
         }
-        let mut unwrapper = Unwrapper::new(&plan.wrapping, reading.stream, self.options.zone);
+        let mut unwrapper = Unwrapper::new(&plan.wrapping, settings.stream, self.options.zone);
         unwrapper.take(text, 1);
         unwrapper.finish();
         let lines = unwrapper.give();
-        self.chunk.read(&Part::unwrapped(&lines, text, bytes), &reading, self.memory, decoder);
+        self.chunk.read(&Part::unwrapped(&lines, text, bytes), &settings, self.memory, decoder);
     }
 
     /// Continues reading an input that is read in order: one block, or everything left if `whole`.
@@ -217,7 +217,7 @@ impl<'w> Work<'w> {
                 Ok(false) => *shared = None,
                 Err(error) => {
                     *shared = None;
-                    self.note(file, Err(error));
+                    self.record_failure(file, Err(error));
                 }
             }
             if !whole {
@@ -230,12 +230,12 @@ impl<'w> Work<'w> {
     fn next(&mut self, file: u32, feed: &mut Feed) -> io::Result<bool> {
         let Some(fed) = feed.next()? else { return Ok(false) };
         (self.progress)(fed.bytes);
-        let reading = self.reading(file, &feed.plan);
+        let settings = self.read_settings(file, &feed.plan);
         let decoder = match &mut feed.decoder {
             Some(decoder) => &mut **decoder,
             None => self.decoders.of(&feed.plan),
         };
-        self.chunk.read(&Part::fed(&fed), &reading, self.memory, decoder);
+        self.chunk.read(&Part::fed(&fed), &settings, self.memory, decoder);
         Ok(true)
     }
 
@@ -245,17 +245,17 @@ impl<'w> Work<'w> {
         let text = lines.text;
         if reader::is_plain(text) {
             let plan = self.plan(small.file, &text[..text.len().min(FRONT)]);
-            if plan.is_side_by_side() {
+            if plan.reads_in_parallel() {
                 self.lines(small.file, text, small.length, &plan);
             } else {
                 self.whole(small.file, Box::new(Cursor::new(text.to_vec())), &plan)?;
             }
-            return cut_short(&lines, small.length);
+            return check_not_truncated(&lines, small.length);
         }
         let Bytes::Stream(stream) = reader::stream(Box::new(Cursor::new(text.to_vec())))? else { return Ok(()) };
         let (front, stream) = reader::front_of(stream, FRONT);
         let plan = self.plan(small.file, &front);
-        if !plan.is_side_by_side() {
+        if !plan.reads_in_parallel() {
             return self.whole(small.file, stream, &plan);
         }
         let mut blocks = Blocks::new(stream, SMALL_BLOCK);
@@ -281,9 +281,9 @@ impl<'w> Work<'w> {
 }
 
 /// Returns an error if fewer bytes were read than the `bytes` the file had when reading began.
-fn cut_short(lines: &Lines<'_>, bytes: u64) -> io::Result<()> {
+fn check_not_truncated(lines: &Lines<'_>, bytes: u64) -> io::Result<()> {
     if lines.bytes < bytes {
-        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it was cut while it was read"));
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file was truncated while it was read"));
     }
     Ok(())
 }

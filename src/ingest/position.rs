@@ -1,21 +1,21 @@
-//! Positions of records in their input, and values given by what encloses them.
+//! Positions of records in their input, and defaults from the envelope or document around them.
 
 use crate::model::Time;
 
-/// Position of a line that was taken out of an envelope.
+/// Position in the file of a line that was taken out of an envelope.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Spot {
+pub(crate) struct OriginalPosition {
     /// Line of the file, counted from 1.
     pub(crate) line: u32,
     /// Index of the record within that line or document, counted from 0.
     pub(crate) record: u32,
-    /// Index of the [`Given`] of its envelope.
-    pub(crate) given: u32,
+    /// Index of the [`Defaults`] from its envelope.
+    pub(crate) defaults: u32,
 }
 
-/// Values used for what a record does not say itself.
+/// Values from the envelope or document around a record, used for fields that the record lacks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Given {
+pub(crate) struct Defaults {
     /// Time of writing.
     pub(crate) time: Option<Time>,
     /// Origin: records of one source that name no run belong together.
@@ -26,18 +26,18 @@ pub(crate) struct Given {
 
 /// Position of a record in its input.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Position<'g> {
+pub(crate) struct Position<'d> {
     /// Line on which it begins, counted from 1.
     pub(crate) line: u32,
     /// Index of the record within that line or document, counted from 0.
     pub(crate) record: u32,
-    /// Values given by what encloses it.
-    pub(crate) given: Option<&'g Given>,
+    /// Values for fields that it lacks.
+    pub(crate) defaults: Option<&'d Defaults>,
 }
 
 impl Position<'_> {
     /// Returns the position of a record that is a whole line.
     pub(crate) fn line(line: u32) -> Position<'static> {
-        Position { line, record: 0, given: None }
+        Position { line, record: 0, defaults: None }
     }
 }

@@ -3,6 +3,7 @@
 
 use super::limits::LONGEST_LINE;
 use super::limits::WINDOW;
+use super::own_table;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
@@ -28,26 +29,27 @@ pub(crate) fn open(path: &Path) -> io::Result<Bytes> {
     if !metadata.is_file() {
         return stream(Box::new(file));
     }
-    let mut magic = [0; 4];
+    let mut magic = [0; MAGIC];
     let known = read_full(&mut file, &mut magic)?;
     match encoding(&magic[..known]) {
         Encoding::Plain => Ok(Bytes::Plain(metadata.len())),
+        Encoding::Parquet => own_table::open(file).map(Bytes::Stream),
         _ => stream(Box::new(File::open(path)?)),
     }
 }
 
 /// Returns a decoding reader for a stream, whose encoding is detected from its first bytes.
 pub(crate) fn stream(input: Box<dyn Read + Send>) -> io::Result<Bytes> {
-    let mut input = BufReader::with_capacity(1 << 18, input);
-    let mut magic = [0; 4];
-    let known = read_full(&mut input, &mut magic)?;
-    let whole = io::Cursor::new(magic[..known].to_vec()).chain(input);
-    Ok(Bytes::Stream(match encoding(&magic[..known]) {
-        Encoding::Plain => Box::new(whole),
+    let (magic, whole) = front_of(Box::new(BufReader::with_capacity(1 << 18, input)), MAGIC);
+    let text: Box<dyn Read + Send> = match encoding(&magic) {
+        Encoding::Plain => return Ok(Bytes::Stream(whole)),
         Encoding::Gzip => Box::new(flate2::read::MultiGzDecoder::new(whole)),
         Encoding::Zstd => Box::new(zstd::stream::read::Decoder::new(whole)?),
         Encoding::Utf16 { big_endian } => Box::new(Utf16::new(whole, big_endian)),
-    }))
+        Encoding::Parquet => own_table::open_stream(whole)?,
+    };
+    let (magic, text) = front_of(text, MAGIC);
+    Ok(Bytes::Stream(if encoding(&magic) == Encoding::Parquet { own_table::open_stream(text)? } else { text }))
 }
 
 /// Returns the first `bytes` bytes of a stream, or fewer if it is shorter, and a reader that repeats the stream from
@@ -84,28 +86,37 @@ enum Encoding {
     Plain,
     Gzip,
     Zstd,
-    Utf16 { big_endian: bool },
+    Utf16 {
+        big_endian: bool,
+    },
+    /// A table, which this program wrote.
+    Parquet,
 }
+
+/// Number of bytes at the start of an input that show its encoding.
+const MAGIC: usize = 4;
 
 /// Names the encoding of a file, detected from its first bytes.
 pub(crate) fn packing(path: &Path) -> io::Result<&'static str> {
-    let mut magic = [0; 4];
+    let mut magic = [0; MAGIC];
     let known = read_full(&mut File::open(path)?, &mut magic)?;
     Ok(match encoding(&magic[..known]) {
         Encoding::Plain => "plain",
         Encoding::Gzip => "gzip",
         Encoding::Zstd => "zstd",
         Encoding::Utf16 { .. } => "UTF-16",
+        Encoding::Parquet => "Parquet",
     })
 }
 
-/// Detects the encoding from the first bytes; four suffice.
+/// Detects the encoding from the first bytes; [`MAGIC`] of them suffice.
 fn encoding(magic: &[u8]) -> Encoding {
     match magic {
         [0x1f, 0x8b, ..] => Encoding::Gzip,
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Encoding::Zstd,
         [0xff, 0xfe, ..] => Encoding::Utf16 { big_endian: false },
         [0xfe, 0xff, ..] => Encoding::Utf16 { big_endian: true },
+        magic if magic.starts_with(own_table::PARQUET) => Encoding::Parquet,
         _ => Encoding::Plain,
     }
 }
@@ -117,7 +128,7 @@ pub(crate) fn is_plain(magic: &[u8]) -> bool {
 
 /// Whether a file that begins with `magic` is compressed.
 pub(crate) fn is_compressed(magic: &[u8]) -> bool {
-    matches!(encoding(magic), Encoding::Gzip | Encoding::Zstd)
+    matches!(encoding(magic), Encoding::Gzip | Encoding::Zstd | Encoding::Parquet)
 }
 
 /// Reads until `buffer` is full or the input ends, and returns the number of bytes read.

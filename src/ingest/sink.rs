@@ -1,7 +1,7 @@
 //! Receives what decoders read.
 
 use super::dialect::Dialect;
-use super::line_counts::{LineCounts, Reading};
+use super::line_counts::{LineCounts, ReadSettings};
 use super::position::Position;
 use super::record::{Memory, Place, Record, Taken, take};
 use super::unended::Start;
@@ -10,7 +10,7 @@ use crate::model::{AttemptTable, Zone};
 /// Receives the units of a format from a decoder and counts them. Every unit is reported exactly once: as a record, as
 /// noise, as blank, or as unreadable.
 pub(crate) struct Sink<'c> {
-    pub(in crate::ingest) reading: &'c Reading<'c>,
+    pub(in crate::ingest) reading: &'c ReadSettings<'c>,
     pub(in crate::ingest) counts: &'c mut LineCounts,
     pub(in crate::ingest) to: To<'c>,
     /// Number of line ends in the block, if the decoder counted them.

@@ -3,7 +3,7 @@
 use super::chunk::{Chunk, Part};
 use super::conventions::Conventions;
 use super::formats::native::NativeDecoder;
-use super::line_counts::Reading;
+use super::line_counts::ReadSettings;
 use super::options::Options;
 use super::record::Memory;
 use crate::model::AttemptTable;
@@ -16,7 +16,7 @@ pub fn read_str(text: &str) -> AttemptTable {
 
 pub(super) fn read_with(text: &str, mut decoder: NativeDecoder) -> AttemptTable {
     let options = Options::default();
-    let reading = Reading {
+    let reading = ReadSettings {
         file: 0,
         stream: "file:text",
         zone: options.zone,

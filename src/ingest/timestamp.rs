@@ -1,6 +1,6 @@
 //! Parses timestamps: RFC 3339, epoch numbers in any unit, and the times without zone that loggers write.
 
-use super::record::scan;
+use super::record::digits;
 use crate::model::{Time, Zone};
 use chrono::{DateTime, NaiveDate, NaiveDateTime};
 
@@ -114,7 +114,7 @@ fn plain(text: &str, zone: Zone) -> Option<Time> {
         _ => (0, rest),
     };
     let reading = Time((minute_of(minute)? * 60 + seconds) * 1_000_000 + us);
-    let two = |digits: &[u8; 2]| scan::integer(digits).filter(|_| digits[0] != b'-');
+    let two = |digits: &[u8; 2]| digits::integer(digits).filter(|_| digits[0] != b'-');
     match rest {
         [] => zone.local_to_utc(reading.utc().naive_utc()),
         [sign @ (b'+' | b'-'), h0, h1, b':', m0, m1] | [sign @ (b'+' | b'-'), h0, h1, m0, m1] => {
@@ -167,14 +167,14 @@ fn fraction_us(tail: &[u8]) -> Option<i64> {
 }
 
 /// Parses the digits after the decimal point into microseconds; finer digits are dropped.
-#[inline]
+#[inline(always)]
 fn millionths(digits: &[u8]) -> Option<i64> {
     // Computed in billionths first, from at most nine digits.
     let (value, missing) = match digits {
         [most @ .., last @ b'0'..=b'9'] if most.len() == 8 => {
-            (i64::from(scan::up_to_eight_digits(most)?) * 10 + i64::from(last - b'0'), 0)
+            (i64::from(digits::up_to_eight_digits(most)?) * 10 + i64::from(last - b'0'), 0)
         }
-        digits => (scan::up_to_eight_digits(digits)?.into(), 9 - digits.len()),
+        digits => (digits::up_to_eight_digits(digits)?.into(), 9 - digits.len()),
     };
     Some(value * TENS[missing] / 1000)
 }

@@ -3,7 +3,7 @@
 use super::block::Block;
 use super::envelope::{Envelope, Inner};
 use super::json_documents::{Documents, Mode};
-use super::position::{Given, Spot};
+use super::position::{Defaults, OriginalPosition};
 use crate::model::Zone;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -50,14 +50,14 @@ impl Wrapping {
 #[derive(Debug, Default)]
 pub(crate) struct Unwrapped {
     pub(crate) bytes: Vec<u8>,
-    pub(crate) spots: Vec<Spot>,
-    pub(crate) given: Vec<Given>,
+    pub(crate) positions: Vec<OriginalPosition>,
+    pub(crate) defaults: Vec<Defaults>,
 }
 
 impl Unwrapped {
     /// Returns the lines as a block for a decoder.
     pub(crate) fn block(&self) -> Block<'_> {
-        Block::unwrapped(&self.bytes, &self.spots, &self.given)
+        Block::unwrapped(&self.bytes, &self.positions, &self.defaults)
     }
 
     /// Appends the lines that follow.
@@ -66,44 +66,44 @@ impl Unwrapped {
             *self = other;
             return;
         }
-        let base = self.given.len() as u32;
-        for spot in other.spots.iter_mut().filter(|spot| spot.given != NOTHING) {
-            spot.given += base;
+        let base = self.defaults.len() as u32;
+        for position in other.positions.iter_mut().filter(|position| position.defaults != NO_DEFAULTS) {
+            position.defaults += base;
         }
         self.bytes.append(&mut other.bytes);
-        self.spots.append(&mut other.spots);
-        self.given.append(&mut other.given);
+        self.positions.append(&mut other.positions);
+        self.defaults.append(&mut other.defaults);
     }
 
     /// Splits off the last line for which `begins` is true, and everything after it.
     pub(crate) fn split_last(&mut self, begins: fn(&str) -> bool) -> Unwrapped {
         let mut end = self.bytes.len();
-        for nth in (0..self.spots.len()).rev() {
+        for nth in (0..self.positions.len()).rev() {
             let start = memchr::memrchr(b'\n', &self.bytes[..end.saturating_sub(1)]).map_or(0, |newline| newline + 1);
             if std::str::from_utf8(&self.bytes[start..end]).is_ok_and(|line| begins(line.trim_end())) {
-                let (bytes, spots) = (self.bytes.split_off(start), self.spots.split_off(nth));
-                return Unwrapped { bytes, spots, given: self.given.clone() };
+                let (bytes, positions) = (self.bytes.split_off(start), self.positions.split_off(nth));
+                return Unwrapped { bytes, positions, defaults: self.defaults.clone() };
             }
             end = start;
         }
         std::mem::take(self)
     }
 
-    /// Appends text, each line of it as a line at `spot`.
-    fn push(&mut self, text: &str, spot: Spot) {
+    /// Appends text, each line of it as a line at `position`.
+    fn push(&mut self, text: &str, position: OriginalPosition) {
         let text = text.strip_suffix('\n').unwrap_or(text).as_bytes();
         self.bytes.extend_from_slice(text);
         self.bytes.push(b'\n');
-        self.spots.extend(memchr::memchr_iter(b'\n', text).map(|_| spot));
-        self.spots.push(spot);
+        self.positions.extend(memchr::memchr_iter(b'\n', text).map(|_| position));
+        self.positions.push(position);
     }
 
-    /// Returns the index of `given`, which is often that of the previous line.
-    fn given(&mut self, given: Given) -> u32 {
-        if self.given.last() != Some(&given) {
-            self.given.push(given);
+    /// Returns the index of `defaults`, which is often that of the previous line.
+    fn defaults(&mut self, defaults: Defaults) -> u32 {
+        if self.defaults.last() != Some(&defaults) {
+            self.defaults.push(defaults);
         }
-        (self.given.len() - 1) as u32
+        (self.defaults.len() - 1) as u32
     }
 }
 
@@ -115,7 +115,7 @@ pub(crate) struct Unwrapper {
     stream: String,
     zone: Zone,
     /// Parts received so far of incomplete lines, by envelope, source and output.
-    open: BTreeMap<(usize, String, String), (String, Spot)>,
+    open: BTreeMap<(usize, String, String), (String, OriginalPosition)>,
     out: Unwrapped,
 }
 
@@ -136,21 +136,21 @@ impl Unwrapper {
         let text = text_of(bytes);
         let Some(mut documents) = self.documents.take() else {
             for (line, number) in lines(&text).zip(first..) {
-                self.line(line, Spot { line: number, record: 0, given: NOTHING });
+                self.line(line, OriginalPosition { line: number, record: 0, defaults: NO_DEFAULTS });
             }
             return;
         };
-        documents.take(&text, first, &mut |record, spot| self.line(record, spot));
+        documents.take(&text, first, &mut |record, position| self.line(record, position));
         self.documents = Some(documents);
     }
 
     /// Ends the input: incomplete lines are passed on as they are.
     pub(crate) fn finish(&mut self) {
         if let Some(mut documents) = self.documents.take() {
-            documents.finish(&mut |record, spot| self.line(record, spot));
+            documents.finish(&mut |record, position| self.line(record, position));
         }
-        for ((layer, ..), (text, spot)) in std::mem::take(&mut self.open) {
-            self.peel(layer + 1, &text, Spot { given: NOTHING, ..spot });
+        for ((layer, ..), (text, position)) in std::mem::take(&mut self.open) {
+            self.peel(layer + 1, &text, OriginalPosition { defaults: NO_DEFAULTS, ..position });
         }
     }
 
@@ -159,32 +159,33 @@ impl Unwrapper {
         std::mem::take(&mut self.out)
     }
 
-    fn line(&mut self, line: &str, spot: Spot) {
-        self.peel(0, cleaned(line).as_ref(), spot);
+    fn line(&mut self, line: &str, position: OriginalPosition) {
+        self.peel(0, cleaned(line).as_ref(), position);
     }
 
-    fn peel(&mut self, layer: usize, text: &str, spot: Spot) {
-        let Some(envelope) = self.envelopes.get(layer).copied() else { return self.out.push(text, spot) };
-        let (mut record, zone) = (spot.record, self.zone);
+    fn peel(&mut self, layer: usize, text: &str, position: OriginalPosition) {
+        let Some(envelope) = self.envelopes.get(layer).copied() else { return self.out.push(text, position) };
+        let (mut record, zone) = (position.record, self.zone);
         let mut take = |inner: &Inner<'_>| {
-            let spot = Spot { record, given: self.given_of(inner, spot.given), ..spot };
+            let position =
+                OriginalPosition { record, defaults: self.defaults_of(inner, position.defaults), ..position };
             record += 1;
-            self.inner(layer, inner, spot);
+            self.inner(layer, inner, position);
         };
         if !envelope.peel(text.trim_end_matches(['\r', '\n']), zone, &mut take) {
             // A line without the envelope is passed on unchanged.
-            self.out.push(text, spot);
+            self.out.push(text, position);
         }
     }
 
     /// Joins the parts of lines, and unwraps complete lines further.
-    fn inner(&mut self, layer: usize, inner: &Inner<'_>, spot: Spot) {
+    fn inner(&mut self, layer: usize, inner: &Inner<'_>, position: OriginalPosition) {
         if !inner.is_partial && self.open.is_empty() {
-            return self.peel(layer + 1, &inner.text, spot);
+            return self.peel(layer + 1, &inner.text, position);
         }
         // The source may be named by an outer envelope.
-        let given = self.out.given.get(spot.given as usize);
-        let source = given.and_then(|given| given.source.as_deref()).unwrap_or_default();
+        let defaults = self.out.defaults.get(position.defaults as usize);
+        let source = defaults.and_then(|defaults| defaults.source.as_deref()).unwrap_or_default();
         let output = inner.output.as_deref().unwrap_or_default();
         let key = (layer, source.to_owned(), output.to_owned());
         if let Some((mut text, first)) = self.open.remove(&key) {
@@ -192,32 +193,32 @@ impl Unwrapper {
             if inner.is_partial && text.len() <= LONGEST_JOINED {
                 self.open.insert(key, (text, first));
             } else {
-                self.peel(layer + 1, &text, Spot { given: spot.given, ..first });
+                self.peel(layer + 1, &text, OriginalPosition { defaults: position.defaults, ..first });
             }
         } else if inner.is_partial && self.open.len() < MOST_OPEN {
-            self.open.insert(key, (inner.text.clone().into_owned(), spot));
+            self.open.insert(key, (inner.text.clone().into_owned(), position));
         } else {
-            self.peel(layer + 1, &inner.text, spot);
+            self.peel(layer + 1, &inner.text, position);
         }
     }
 
     /// Returns the index of the envelope's values, completed by those of the outer envelopes; the inner ones take
     /// precedence.
-    fn given_of(&mut self, inner: &Inner<'_>, outer: u32) -> u32 {
+    fn defaults_of(&mut self, inner: &Inner<'_>, outer: u32) -> u32 {
         if inner.time.is_none() && inner.source.is_none() {
             return outer;
         }
-        let mut given = self.out.given.get(outer as usize).cloned().unwrap_or_default();
-        given.time = inner.time.or(given.time);
+        let mut defaults = self.out.defaults.get(outer as usize).cloned().unwrap_or_default();
+        defaults.time = inner.time.or(defaults.time);
         if let Some(source) = inner.source.as_deref() {
-            given.source = Some(format!("{} {source}", self.stream).into());
+            defaults.source = Some(format!("{} {source}", self.stream).into());
         }
-        self.out.given(given)
+        self.out.defaults(defaults)
     }
 }
 
-/// Marks a spot without [`Given`].
-const NOTHING: u32 = u32::MAX;
+/// Marks a position without [`Defaults`].
+const NO_DEFAULTS: u32 = u32::MAX;
 
 /// Decodes bytes as UTF-8; invalid sequences are replaced.
 pub(super) fn text_of(bytes: &[u8]) -> Cow<'_, str> {

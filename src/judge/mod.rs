@@ -140,7 +140,7 @@ pub(crate) struct CallRules {
 impl CallRules {
     /// Returns the rules that judge single calls.
     pub(crate) fn of(options: &Options) -> CallRules {
-        let is_of_calls = |rule: &Rule| !matches!(rule.check, Check::Fleet(_) | Check::FleetIfTold(..));
+        let is_of_calls = |rule: &Rule| !matches!(rule.check, Check::Fleet(_) | Check::FleetIfLogged(..));
         let rules = judging_rules(options).filter(|(rule, _)| is_of_calls(rule)).collect();
         CallRules { rules, ..CallRules::none(options) }
     }
@@ -250,7 +250,7 @@ impl<'a> Judgement<'a> {
                 }
                 None
             }),
-            Check::Fleet(_) | Check::FleetIfTold(..) => None,
+            Check::Fleet(_) | Check::FleetIfLogged(..) => None,
         }
     }
 
@@ -259,9 +259,9 @@ impl<'a> Judgement<'a> {
         self.fleet.settle(&rules::terms(&options.settings));
         self.tell_of_all();
         for (rule, is_reported) in judging_rules(options) {
-            if let Check::Fleet(check) | Check::CallAndFleet(_, check) | Check::FleetIfTold(check, _) = rule.check {
+            if let Check::Fleet(check) | Check::CallAndFleet(_, check) | Check::FleetIfLogged(check, _) = rule.check {
                 let hits = check(&self.fleet, &options.settings);
-                if let Check::FleetIfTold(_, lacks) = rule.check
+                if let Check::FleetIfLogged(_, lacks) = rule.check
                     && is_reported
                     && hits.is_empty()
                     && let Some((field, calls)) = lacks(&self.fleet, &options.settings)

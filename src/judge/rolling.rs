@@ -5,7 +5,7 @@
 
 use super::{CallRules, Judgement, Options, Settled};
 use crate::calls::{
-    Call, Endurance, Horizon, Left, Links, Persistence, Series, Stream, Unsettled, Watermark, group_from, join,
+    AttemptSeries, Call, Endurance, Horizon, Left, Links, Persistence, Stream, Unsettled, Watermark, group_from, join,
     order_of,
 };
 use crate::measure::Terms;
@@ -238,7 +238,7 @@ impl<'o> Rolling<'o> {
         left: Left,
         links: &Links,
         fate: &mut [Fate],
-    ) -> Vec<Vec<Series>> {
+    ) -> Vec<Vec<AttemptSeries>> {
         let Left { streams: mut rows, shared } = left;
         shared.iter().flat_map(|call| &call.rows).for_each(|row| fate[*row as usize] = Fate::Gone);
         self.shared.extend(shared);
@@ -252,7 +252,7 @@ impl<'o> Rolling<'o> {
         let found = self.streams.par_iter_mut().map(|(_, stream)| {
             let (mut calls, mut seen) = (Vec::new(), Persistence::default());
             stream.advance(table, watermark.until, &mut calls);
-            let shared: Vec<Series> =
+            let shared: Vec<AttemptSeries> =
                 calls.extract_if(.., |series| series.rows.iter().any(|row| links.has(*row))).collect();
             for series in &calls {
                 seen.absorb(&Call::settle_series(table, series.clone(), &watermark.horizon), &watermark.horizon);
@@ -276,7 +276,7 @@ impl<'o> Rolling<'o> {
         table: &'t AttemptTable,
         watermark: &Watermark,
         whole: &mut Judgement<'t>,
-        found: Vec<Vec<Series>>,
+        found: Vec<Vec<AttemptSeries>>,
     ) {
         let judged = found.into_par_iter().map(|calls| {
             let mut judgement = Judgement::new(table);

@@ -90,12 +90,12 @@ pub(super) fn merge(all: &mut AnswersBy, other: AnswersBy) {
 }
 
 impl Answers {
-    pub(super) fn note(&mut self, attempt: &Attempt, spot: RowRef) {
+    pub(super) fn note(&mut self, attempt: &Attempt, row_ref: RowRef) {
         match attempt.flags.end() {
             AnswerEnd::Complete => self.complete += 1,
             AnswerEnd::Truncated => self.truncated += 1,
-            AnswerEnd::Empty => self.empty.note(spot),
-            AnswerEnd::NotLogged => self.absent.note(spot),
+            AnswerEnd::Empty => self.empty.note(row_ref),
+            AnswerEnd::NotLogged => self.absent.note(row_ref),
         }
     }
 
@@ -106,28 +106,28 @@ impl Answers {
     }
 
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
-        let spots = self.empty.earliest.iter_mut().chain(&mut self.absent.earliest);
-        spots.for_each(|spot| visit(&mut spot.row));
+        let row_refs = self.empty.earliest.iter_mut().chain(&mut self.absent.earliest);
+        row_refs.for_each(|row_ref| visit(&mut row_ref.row));
     }
 }
 
 impl Endless {
-    fn note(&mut self, spot: RowRef) {
+    fn note(&mut self, row_ref: RowRef) {
         self.count += 1;
-        self.keep(spot);
+        self.keep(row_ref);
     }
 
-    fn keep(&mut self, spot: RowRef) {
-        if self.earliest.len() == EARLIEST && self.earliest.last().is_some_and(|last| *last < spot) {
+    fn keep(&mut self, row_ref: RowRef) {
+        if self.earliest.len() == EARLIEST && self.earliest.last().is_some_and(|last| *last < row_ref) {
             return;
         }
-        let place = self.earliest.partition_point(|known| *known < spot);
-        self.earliest.insert(place, spot);
+        let place = self.earliest.partition_point(|known| *known < row_ref);
+        self.earliest.insert(place, row_ref);
         self.earliest.truncate(EARLIEST);
     }
 
     fn merge(&mut self, other: Endless) {
         self.count += other.count;
-        other.earliest.into_iter().for_each(|spot| self.keep(spot));
+        other.earliest.into_iter().for_each(|row_ref| self.keep(row_ref));
     }
 }

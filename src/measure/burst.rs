@@ -95,7 +95,7 @@ impl Starts {
     }
 
     /// Adds the start of a call whose first attempt succeeded.
-    pub(super) fn add_plain(&mut self, table: &AttemptTable, sent: Time, RunMark(marks): RunMark) {
+    pub(super) fn add_single_success(&mut self, table: &AttemptTable, sent: Time, RunMark(marks): RunMark) {
         let burst = Burst { starts: 1, met: 0, passed: 1, example: None, marks };
         self.moments.add(table, stretch(sent), burst);
     }
@@ -114,8 +114,8 @@ impl Starts {
     }
 
     /// Returns the buckets in order, ready for queries.
-    pub(super) fn line(&mut self, table: &AttemptTable) -> Line<'_> {
-        Line::of(self.moments.in_order(table))
+    pub(super) fn prefix_sums(&mut self, table: &AttemptTable) -> BurstPrefixSums<'_> {
+        BurstPrefixSums::of(self.moments.in_order(table))
     }
 
     /// Discards starts before `until`.
@@ -141,9 +141,9 @@ impl RunMark {
     }
 }
 
-/// Buckets in order, with running sums.
+/// Buckets in time order, with prefix sums.
 #[derive(Debug)]
-pub(super) struct Line<'l> {
+pub(super) struct BurstPrefixSums<'l> {
     pub(super) list: &'l [(i64, Burst)],
     /// Starts and refused starts before each bucket; one more entry than `list`.
     before: Vec<(u32, u32)>,
@@ -156,8 +156,8 @@ pub(super) struct Sum {
     pub(super) met: u32,
 }
 
-impl<'l> Line<'l> {
-    fn of(list: &'l [(i64, Burst)]) -> Line<'l> {
+impl<'l> BurstPrefixSums<'l> {
+    fn of(list: &'l [(i64, Burst)]) -> BurstPrefixSums<'l> {
         let mut before = Vec::with_capacity(list.len() + 1);
         let mut sum = (0, 0);
         before.push(sum);
@@ -165,7 +165,7 @@ impl<'l> Line<'l> {
             sum = (sum.0 + burst.starts, sum.1 + burst.met);
             before.push(sum);
         }
-        Line { list, before }
+        BurstPrefixSums { list, before }
     }
 
     /// Returns the number of buckets in the list before `key`.

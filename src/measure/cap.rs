@@ -62,8 +62,8 @@ impl CapTally {
         if first.number <= 1 && first.sdk_count().is_none_or(|count| count == 0) {
             opened.add(first.sent, Capped { calls: 1, sends: call.len() as u64 });
         }
-        let spot = RowRef::of(call.table(), call.rows()[position]);
-        CapTally { opened, first: spot, last: spot }
+        let row_ref = RowRef::of(call.table(), call.rows()[position]);
+        CapTally { opened, first: row_ref, last: row_ref }
     }
 
     /// Adds other calls refused by the same cap.

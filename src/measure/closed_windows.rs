@@ -1,6 +1,6 @@
 //! Time windows closed by 429s for everyone on a scope, and the sends that ignored them.
 
-use super::burst::{self, Line};
+use super::burst::{self, BurstPrefixSums};
 use super::gate::{Callers, Closing, GateEvent, bounds, stretch};
 use crate::model::Time;
 use smallvec::SmallVec;
@@ -88,7 +88,7 @@ impl ClosedWindows {
     pub(super) fn settle(
         &mut self,
         gate_events: &[(i64, GateEvent)],
-        starts: &Line<'_>,
+        starts: &BurstPrefixSums<'_>,
         until: Time,
         terms: &GateTerms,
     ) {
@@ -152,7 +152,7 @@ impl ClosedWindows {
     }
 
     /// Closes and judges the windows that ended before `until`.
-    fn close(&mut self, until: Time, starts: &Line<'_>, terms: &GateTerms) {
+    fn close(&mut self, until: Time, starts: &BurstPrefixSums<'_>, terms: &GateTerms) {
         while self.open.front().is_some_and(|window| window.until < until)
             && let Some(mut window) = self.open.pop_front()
         {
@@ -199,7 +199,7 @@ impl Window {
 
     /// Counts the calls that started in the window and were not refused, up to bucket `until`. The partial bucket at
     /// the end is left out.
-    fn pass(&mut self, starts: &Line<'_>, until: i64) {
+    fn pass(&mut self, starts: &BurstPrefixSums<'_>, until: i64) {
         let until = until.min(burst::stretch(self.until));
         if until > self.counted {
             let sum = starts.sum(self.counted, until);

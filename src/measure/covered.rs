@@ -63,7 +63,7 @@ impl Fleet<'_> {
 fn clusters(sums: Series<Flow>) -> Vec<Cluster> {
     let mut list: Vec<Cluster> = Vec::new();
     for (_, day) in sums.sorted().1 {
-        let Some((first, last)) = day.first.map(|spot| spot.sent).zip(day.last) else { continue };
+        let Some((first, last)) = day.first.map(|row_ref| row_ref.sent).zip(day.last) else { continue };
         let attempts = day.sends;
         match list.last_mut() {
             Some(before) if first.us_since(before.last) < APART_US => {

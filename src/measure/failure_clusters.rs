@@ -69,7 +69,7 @@ struct PerMinute {
 /// Failures by service and kind.
 #[derive(Debug, Default)]
 pub struct FailureClusters {
-    flares: HashMap<(Service, Kind), Series<FailureCount>, RandomState>,
+    series: HashMap<(Service, Kind), Series<FailureCount>, RandomState>,
     rates: HashMap<(Service, Kind), PerMinute, RandomState>,
 }
 
@@ -124,7 +124,7 @@ impl FailureClusters {
             if first {
                 met.push(key);
             }
-            let flare = FailureCount {
+            let bucket = FailureCount {
                 failed: 1,
                 classes: SmallVec::from_slice(&[(class, 1)]),
                 calls: u64::from(first),
@@ -132,13 +132,13 @@ impl FailureClusters {
                 seen: (attempt.sent, attempt.sent),
                 examples: SmallVec::from_slice(&[RowRef::of(call.table(), call.rows()[position])]),
             };
-            self.flares.entry(key).or_default().add(attempt.sent, flare);
+            self.series.entry(key).or_default().add(attempt.sent, bucket);
         }
     }
 
     pub(super) fn merge(&mut self, other: FailureClusters) {
-        for (key, series) in other.flares {
-            self.flares.entry(key).or_default().merge(series);
+        for (key, series) in other.series {
+            self.series.entry(key).or_default().merge(series);
         }
         for (key, theirs) in other.rates {
             let mine = self.rates.entry(key).or_default();
@@ -162,8 +162,8 @@ impl FailureClusters {
     }
 
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
-        let flares = self.flares.values_mut().flat_map(|series| series.each_mut());
-        flares.flat_map(|flare| &mut flare.examples).for_each(|spot| visit(&mut spot.row));
+        let series = self.series.values_mut().flat_map(|series| series.each_mut());
+        series.flat_map(|bucket| &mut bucket.examples).for_each(|example| visit(&mut example.row));
     }
 
     /// Returns the incidents of every service and kind of failure in time order, given the sends of each service.
@@ -178,7 +178,7 @@ impl FailureClusters {
             }
             list
         };
-        self.flares.iter().map(|(key, series)| (key.0, found(key, series))).collect()
+        self.series.iter().map(|(key, series)| (key.0, found(key, series))).collect()
     }
 }
 
@@ -230,14 +230,14 @@ fn incidents(failures: &Series<FailureCount>, (width, flow): &Flows) -> Vec<Inci
         flow[first..].iter().take_while(|(at, _)| *at < until).map(|(_, flow)| flow.sends).sum()
     };
     let mut list: Vec<Incident> = Vec::new();
-    for (at, flare) in failures {
+    for (at, bucket) in failures {
         let here = sent(at, at.plus_us(width));
-        if flare.failed * ONE_IN < here {
+        if bucket.failed * ONE_IN < here {
             continue;
         }
         match list.last_mut() {
-            Some(last) if flare.seen.0.us_since(last.seen.1) <= GAP_US => last.extend(&flare, here),
-            _ => list.push(Incident::of(&flare, here)),
+            Some(last) if bucket.seen.0.us_since(last.seen.1) <= GAP_US => last.extend(&bucket, here),
+            _ => list.push(Incident::of(&bucket, here)),
         }
     }
     list.retain(|incident| {
@@ -253,30 +253,30 @@ fn incidents(failures: &Series<FailureCount>, (width, flow): &Flows) -> Vec<Inci
 }
 
 impl Incident {
-    fn of(flare: &FailureCount, sends: u64) -> Incident {
+    fn of(bucket: &FailureCount, sends: u64) -> Incident {
         Incident {
-            classes: flare.classes.clone(),
-            seen: flare.seen,
-            failed: flare.failed,
+            classes: bucket.classes.clone(),
+            seen: bucket.seen,
+            failed: bucket.failed,
             sends,
-            calls: flare.calls,
-            runs: flare.runs.count(),
+            calls: bucket.calls,
+            runs: bucket.runs.count(),
             peak_per_min: 0,
             recovered: false,
-            examples: flare.examples.to_vec(),
-            hit: flare.runs.clone(),
+            examples: bucket.examples.to_vec(),
+            hit: bucket.runs.clone(),
         }
     }
 
-    fn extend(&mut self, flare: &FailureCount, sends: u64) {
-        self.seen.1 = self.seen.1.max(flare.seen.1);
-        self.failed += flare.failed;
-        add(&mut self.classes, &flare.classes);
+    fn extend(&mut self, bucket: &FailureCount, sends: u64) {
+        self.seen.1 = self.seen.1.max(bucket.seen.1);
+        self.failed += bucket.failed;
+        add(&mut self.classes, &bucket.classes);
         self.sends += sends;
-        self.calls += flare.calls;
-        self.hit.merge(&flare.runs);
+        self.calls += bucket.calls;
+        self.hit.merge(&bucket.runs);
         self.runs = self.hit.count();
-        self.examples.extend(flare.examples.iter().copied());
+        self.examples.extend(bucket.examples.iter().copied());
         self.examples.truncate(EXAMPLES);
     }
 
@@ -288,8 +288,8 @@ impl Incident {
 
     /// Returns the provider's request ids of the earliest failed attempts, if logged.
     pub fn request_ids<'t>(&self, table: &'t AttemptTable) -> impl Iterator<Item = &'t str> + use<'t, '_> {
-        self.examples.iter().filter_map(|spot| {
-            let detail = table.detail(&table.rows[spot.row as usize])?;
+        self.examples.iter().filter_map(|example| {
+            let detail = table.detail(&table.rows[example.row as usize])?;
             table.text(detail.request_id)
         })
     }

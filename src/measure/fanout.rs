@@ -1,6 +1,6 @@
 //! Calls that started at the same time and were refused because of it.
 
-use super::burst::{Burst, LENGTH_US, Line, Sum, begin_of, seconds, stretch};
+use super::burst::{Burst, BurstPrefixSums, LENGTH_US, Sum, begin_of, seconds, stretch};
 use crate::model::Time;
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -10,7 +10,7 @@ const WINDOW: i64 = 16;
 /// First attempts kept as examples of one train.
 const EXAMPLES: usize = 8;
 
-/// Thresholds for [`Fanouts`].
+/// Thresholds for `Fanouts`.
 #[derive(Clone, Copy, Debug)]
 pub struct FanoutTerms {
     /// Minimum number of starts within a second.
@@ -101,13 +101,13 @@ impl Default for Fanouts {
 impl Fanouts {
     /// Judges what is final, given that nothing that started before `until` is still to come. The log ends at `end`, so
     /// nothing is known of starts after that.
-    pub(super) fn settle(&mut self, line: &Line<'_>, until: Time, end: Time, terms: &FanoutTerms) {
+    pub(super) fn settle(&mut self, sums: &BurstPrefixSums<'_>, until: Time, end: Time, terms: &FanoutTerms) {
         let until = stretch(until);
-        let first = line.list.first().map(|(key, _)| *key).filter(|key| *key < until);
+        let first = sums.list.first().map(|(key, _)| *key).filter(|key| *key < until);
         self.begin = self.begin.or(first);
         let found = until - WINDOW - terms.side();
-        self.find(line, found, stretch(end).saturating_add(1), terms);
-        self.judge(line, found - WINDOW - terms.near(), terms.near());
+        self.find(sums, found, stretch(end).saturating_add(1), terms);
+        self.judge(sums, found - WINDOW - terms.near(), terms.near());
     }
 
     /// Returns the train in which the most calls were refused.
@@ -134,24 +134,24 @@ impl Fanouts {
     }
 
     /// Finds the crowds before `until`.
-    fn find(&mut self, line: &Line<'_>, until: i64, end: i64, terms: &FanoutTerms) {
+    fn find(&mut self, sums: &BurstPrefixSums<'_>, until: i64, end: i64, terms: &FanoutTerms) {
         let Some(begin) = self.begin else { return };
         let mut past = 0;
-        for place in line.place(self.found)..line.place(until.max(self.found)) {
+        for place in sums.place(self.found)..sums.place(until.max(self.found)) {
             // Windows are processed in order, so the end of one is close to the end of the next.
-            let close = |key: i64| key < line.list[place].0 + WINDOW;
+            let close = |key: i64| key < sums.list[place].0 + WINDOW;
             past = past.max(place);
-            past += line.list[past..].iter().take_while(|(key, _)| close(*key)).count();
-            self.crowds.extend(Crowd::at(line, place..past, (begin, end), terms));
+            past += sums.list[past..].iter().take_while(|(key, _)| close(*key)).count();
+            self.crowds.extend(Crowd::at(sums, place..past, (begin, end), terms));
         }
         self.found = self.found.max(until);
     }
 
     /// Judges the crowds before `until`.
-    fn judge(&mut self, line: &Line<'_>, until: i64, near: i64) {
+    fn judge(&mut self, sums: &BurstPrefixSums<'_>, until: i64, near: i64) {
         let crowded = crowded(&self.crowds);
         let due = |crowd: &&Crowd| crowd.key >= self.judged && crowd.key < until;
-        let blamed = |crowd: &&Crowd| !crowd.shares_trouble(line, &crowded, near);
+        let blamed = |crowd: &&Crowd| !crowd.shares_trouble(sums, &crowded, near);
         let blamed: Vec<Crowd> = self.crowds.iter().filter(due).filter(blamed).cloned().collect();
         blamed.into_iter().for_each(|crowd| self.blame(crowd));
         self.judged = self.judged.max(until);
@@ -190,14 +190,19 @@ struct Crowd {
 impl Crowd {
     /// Returns the window over a range of indices, if it has enough starts, enough of them were refused, and it stands
     /// out from the half minute on either side. If the log ends earlier, only the part it covers counts.
-    fn at(line: &Line<'_>, places: Range<usize>, (begin, end): (i64, i64), terms: &FanoutTerms) -> Option<Crowd> {
-        let inside = line.sum_of(places.clone());
+    fn at(
+        sums: &BurstPrefixSums<'_>,
+        places: Range<usize>,
+        (begin, end): (i64, i64),
+        terms: &FanoutTerms,
+    ) -> Option<Crowd> {
+        let inside = sums.sum_of(places.clone());
         let starts = f64::from(inside.starts);
         if u64::from(inside.starts) < terms.starts.max(1) || f64::from(inside.met) < terms.met_share * starts {
             return None;
         }
-        let (span, key) = (&line.list[places.clone()], line.list[places.start].0);
-        let normal_per_s = normal_per_s(line, key, (begin, end), terms.side());
+        let (span, key) = (&sums.list[places.clone()], sums.list[places.start].0);
+        let normal_per_s = normal_per_s(sums, key, (begin, end), terms.side());
         let usual = normal_per_s * seconds(WINDOW);
         let stands_out = starts >= terms.over_normal * usual && starts >= usual + terms.deviations * usual.sqrt();
         stands_out.then(|| {
@@ -215,8 +220,8 @@ impl Crowd {
 
     /// Returns whether calls that started alone, shortly before or after, did about as badly: then the cause is
     /// something else than the crowd.
-    fn shares_trouble(&self, line: &Line<'_>, crowded: &[(i64, i64)], near: i64) -> bool {
-        let around = outside(line, crowded, self.key - near, self.key + WINDOW + near);
+    fn shares_trouble(&self, sums: &BurstPrefixSums<'_>, crowded: &[(i64, i64)], near: i64) -> bool {
+        let around = outside(sums, crowded, self.key - near, self.key + WINDOW + near);
         if u64::from(around.starts) < (u64::from(self.sum.starts) / 4).max(5) {
             return false;
         }
@@ -230,9 +235,9 @@ impl Crowd {
 
 /// Returns the starts per second around the window at `key`, in the busier of the half minutes before and after it.
 /// After refusals it may be unusually quiet, because calls that wait start no others.
-fn normal_per_s(line: &Line<'_>, key: i64, (begin, end): (i64, i64), side: i64) -> f64 {
+fn normal_per_s(sums: &BurstPrefixSums<'_>, key: i64, (begin, end): (i64, i64), side: i64) -> f64 {
     // Half a second of log is too short to measure a normal rate.
-    let rate = |from: i64, to: i64| f64::from(line.sum(from, to).starts) / seconds((to - from).max(0)).max(1.0);
+    let rate = |from: i64, to: i64| f64::from(sums.sum(from, to).starts) / seconds((to - from).max(0)).max(1.0);
     let past = key + WINDOW;
     rate((key - side).max(begin), key).max(rate(past, (past + side).min(end)))
 }
@@ -250,11 +255,11 @@ fn crowded(crowds: &[Crowd]) -> Vec<(i64, i64)> {
 }
 
 /// Returns the starts in the buckets `from..to` outside of crowds.
-fn outside(line: &Line<'_>, crowded: &[(i64, i64)], from: i64, to: i64) -> Sum {
-    let mut sum = line.sum(from, to);
+fn outside(sums: &BurstPrefixSums<'_>, crowded: &[(i64, i64)], from: i64, to: i64) -> Sum {
+    let mut sum = sums.sum(from, to);
     let first = crowded.partition_point(|(_, end)| *end <= from);
     for (begin, end) in crowded[first..].iter().take_while(|(begin, _)| *begin < to) {
-        let inside = line.sum(from.max(*begin), to.min(*end));
+        let inside = sums.sum(from.max(*begin), to.min(*end));
         sum.starts -= inside.starts;
         sum.met -= inside.met;
     }

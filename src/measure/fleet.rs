@@ -15,9 +15,9 @@ use super::run::RunTally;
 use super::scope::{ScopeTally, scopes_of};
 use super::sender::SenderTally;
 use super::service::Service;
-use super::short_window::{Span, Terms};
+use super::short_window::{LogRange, Terms};
 use super::spent::Spent;
-use super::tally::{Alike, Tally};
+use super::tally::{FactsBatch, Tally};
 use super::under_way::UnderWay;
 use crate::calls::Call;
 use crate::classify::Class;
@@ -152,35 +152,35 @@ impl FleetStats {
     /// Adds calls of one successful attempt without detail. Equivalent to [`FleetStats::absorb`], without the parts
     /// that such a call does not affect.
     pub fn absorb_single_success(&mut self, table: &AttemptTable, rows: impl Iterator<Item = u32>, since: Time) {
-        let mut alike = Alike::default();
+        let mut batch = FactsBatch::default();
         for row in rows {
-            let (attempt, spot) = (&table.rows[row as usize], RowRef::of(table, row));
-            self.tally.absorb_single_success(table, attempt, spot, &mut alike);
-            self.absorb_success(table, attempt, spot, since);
+            let (attempt, row_ref) = (&table.rows[row as usize], RowRef::of(table, row));
+            self.tally.absorb_single_success(table, attempt, row_ref, &mut batch);
+            self.absorb_success(table, attempt, row_ref, since);
         }
-        self.tally.finish(alike);
+        self.tally.finish(batch);
     }
 
-    fn absorb_success(&mut self, table: &AttemptTable, attempt: &Attempt, spot: RowRef, since: Time) {
+    fn absorb_success(&mut self, table: &AttemptTable, attempt: &Attempt, row_ref: RowRef, since: Time) {
         let (run, mark) = self.run_of(table, attempt.run);
         let (scope, sender) = self.places_of(table, attempt.origin);
-        let spent = Spent::of(table, attempt, spot.row);
+        let spent = Spent::of(table, attempt, row_ref.row);
         self.senders[sender].absorb(0, Outcome::Ok, spent);
         let tally = &mut self.runs[run];
-        tally.absorb_single_success(table, attempt, spot);
+        tally.absorb_single_success(table, attempt, row_ref);
         tally.spent.add(spent);
         tally.terminal_failures.succeed(attempt.sent, since);
         if answers::counts(attempt) {
             let asker = self.asker_of(table, attempt);
-            self.answers[asker].note(attempt, spot);
+            self.answers[asker].note(attempt, row_ref);
         }
         if attempt.is_untimed() {
             return;
         }
         let tally = &mut self.scopes[scope];
-        tally.absorb_single_success(attempt, spot);
+        tally.absorb_single_success(attempt, row_ref);
         if attempt.sent >= since {
-            tally.instants.follow_plain(table, attempt, mark);
+            tally.instants.follow_single_success(table, attempt, mark);
             self.under_way.add(attempt);
         }
         self.begin(attempt.sent);
@@ -258,7 +258,7 @@ impl FleetStats {
             let terminal_failures = std::mem::take(&mut tally.terminal_failures);
             self.runs.entry(*run).or_default().terminal_failures.merge(terminal_failures);
         }
-        self.backoffs.take_waiting(table, &mut other.backoffs);
+        self.backoffs.take_concurrent_waits(table, &mut other.backoffs);
         self.under_way.take_waiting(&mut other.under_way);
         other.begun.into_iter().for_each(|begun| self.begin(begun));
     }
@@ -277,7 +277,7 @@ impl FleetStats {
         // The end is unknown while more may follow.
         let end = last.filter(|_| until == Time(i64::MAX)).unwrap_or(Time(i64::MAX));
         for (scope, tally) in &mut self.scopes {
-            tally.instants.settle(table, until, Span { begin, end }, terms);
+            tally.instants.settle(table, until, LogRange { begin, end }, terms);
             self.failure_clusters.follow(Service::of(scope), tally.instants.take_failures());
         }
         self.failure_clusters.settle(until);

@@ -36,14 +36,14 @@ impl Flow {
     }
 
     /// Adds a call whose only send succeeded.
-    pub(super) fn add_plain(&mut self, spot: RowRef) {
+    pub(super) fn add_single_success(&mut self, row_ref: RowRef) {
         self.sends += 1;
         self.ok += 1;
         self.calls += 1;
         self.sends_of_calls += 1;
-        self.last_ok = self.last_ok.max(Some(spot.sent));
-        self.last = self.last.max(Some(spot.sent));
-        note(&mut self.first, spot);
+        self.last_ok = self.last_ok.max(Some(row_ref.sent));
+        self.last = self.last.max(Some(row_ref.sent));
+        note(&mut self.first, row_ref);
     }
 }
 

@@ -33,16 +33,16 @@ impl Handlings {
     pub(super) fn absorb(&mut self, call: &Call<'_>, terms: &CallTerms) {
         let first = call.first();
         let Some(class) = first.class.filter(|class| *class != Class::Timeout && !first.terminal()) else { return };
-        let spot = Some(RowRef::of(call.table(), call.rows()[0]));
+        let row_ref = Some(RowRef::of(call.table(), call.rows()[0]));
         if retried(call) {
             let handling = self.0.entry(class).or_default();
             handling.retried += 1;
-            handling.first_retried = earlier(handling.first_retried, spot);
+            handling.first_retried = earlier(handling.first_retried, row_ref);
         } else if given_up(call, terms) {
             let handling = self.0.entry(class).or_default();
             handling.given_up += 1;
             handling.given_up_mid_stream += u64::from(first.flags.has(Flags::MID_STREAM));
-            handling.first_given_up = earlier(handling.first_given_up, spot);
+            handling.first_given_up = earlier(handling.first_given_up, row_ref);
         } else if call.grouping == Grouping::Inferred && (call.len() > 1 || ended_at_once(call, terms)) {
             self.0.entry(class).or_default().guessed += 1;
         }

@@ -1,7 +1,7 @@
 //! Rate limits that ran low while sends continued at the same rate.
 
 use super::flow::{Flow, Flows};
-use super::refusals::{Refusal, Refusals};
+use super::refusals::{RefusalCount, Refusals};
 use crate::model::{Gauge, LimitKind, Time};
 
 /// Thresholds for [`exhaustions`].
@@ -53,7 +53,7 @@ pub struct HeadroomExhaustion {
 pub struct Traffic {
     width: i64,
     flow: Vec<(Time, Flow)>,
-    refusals: Vec<Refusal>,
+    refusals: Vec<RefusalCount>,
 }
 
 impl Traffic {
@@ -74,7 +74,7 @@ impl Traffic {
     /// Returns the row of the first send in the bucket that contains `at`, or in the next one with sends.
     fn first_row(&self, at: Time) -> Option<u32> {
         let (_, flow) = self.flow.get(self.place(self.bucket(at)))?;
-        flow.first.map(|spot| spot.row)
+        flow.first.map(|row_ref| row_ref.row)
     }
 
     fn bucket(&self, at: Time) -> i64 {
@@ -92,7 +92,7 @@ impl Traffic {
         (sends as f64 / ((to - from).max(1) * self.width) as f64 * 1e6, sends)
     }
 
-    fn refusals(&self, from: Time, until: Time) -> &[Refusal] {
+    fn refusals(&self, from: Time, until: Time) -> &[RefusalCount] {
         let place = |time: Time| self.refusals.partition_point(|refusal| refusal.first.sent < time);
         &self.refusals[place(from)..place(until.plus_us(1)).max(place(from))]
     }

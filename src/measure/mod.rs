@@ -51,8 +51,8 @@ mod terminal_failures;
 #[cfg(test)]
 mod tests;
 mod time_buckets;
+mod time_queue;
 mod under_way;
-mod waiting;
 mod waves;
 mod worst_incidents;
 
@@ -81,7 +81,7 @@ pub use peaks::{MINUTE_US, Peak, PeakPoint, Peaks};
 pub use pressure::{Pressed, most_pressed};
 pub use ramp::{Ramp, RampTerms};
 pub use recovery::{MOST_RETRIES, NextSends, Recoveries, Recovery};
-pub use refusals::{Refusal, Refusals};
+pub use refusals::{RefusalCount, Refusals};
 pub use row_ref::RowRef;
 pub use run::RunTally;
 pub use scope::ScopeTally;
@@ -90,6 +90,6 @@ pub use service::Service;
 pub use short_window::{ShortWindow, Terms};
 pub use spent::Spent;
 pub use tally::Tally;
-pub use terminal_failures::{Alike, Refused, TerminalFailures};
+pub use terminal_failures::{MatchedBy, TerminalFailures, TerminalStreak};
 pub use under_way::UnderWay;
 pub use waves::{Train, WaveTerms};

@@ -17,7 +17,7 @@ const EARLIEST: usize = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OverloadedCall {
     /// First attempt of the call.
-    pub spot: RowRef,
+    pub row_ref: RowRef,
     /// End of the call.
     pub ended: Time,
 }
@@ -40,10 +40,10 @@ impl OverloadedCalls {
         if failures < LEAST || elsewhere {
             return;
         }
-        let spot = RowRef::of(call.table(), call.rows()[0]);
+        let row_ref = RowRef::of(call.table(), call.rows()[0]);
         let bar = self.0.entry(failures.min(MOST) as u8).or_default();
         bar.calls += 1;
-        bar.note(OverloadedCall { spot, ended: call.ended() });
+        bar.note(OverloadedCall { row_ref, ended: call.ended() });
     }
 
     pub(super) fn merge(&mut self, other: OverloadedCalls) {
@@ -56,7 +56,7 @@ impl OverloadedCalls {
 
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
         let all = self.0.values_mut().flat_map(|bar| bar.earliest.iter_mut());
-        all.for_each(|one| visit(&mut one.spot.row));
+        all.for_each(|one| visit(&mut one.row_ref.row));
     }
 
     /// Returns the number of calls with at least `failures` capacity failures, and the earliest of them in order.

@@ -151,8 +151,8 @@ impl Paces {
     }
 
     /// Adds the successful attempt of a call.
-    pub(super) fn absorb_success(&mut self, table: &AttemptTable, attempt: &Attempt, spot: RowRef) {
-        let usage = table.usage(spot.row as usize);
+    pub(super) fn absorb_success(&mut self, table: &AttemptTable, attempt: &Attempt, row_ref: RowRef) {
+        let usage = table.usage(row_ref.row as usize);
         let Some((kind, value)) = speed(usage, attempt.duration.as_us()).filter(|_| !attempt.flags.has(Flags::TOOL))
         else {
             return;
@@ -162,14 +162,14 @@ impl Paces {
         if let Some(known) =
             self.0.iter_mut().map(|(_, pace)| pace).find(|pace| pace.model == model && pace.kind == kind)
         {
-            note(&mut known.first, spot);
-            known.last = known.last.max(Some(spot));
+            note(&mut known.first, row_ref);
+            known.last = known.last.max(Some(row_ref));
             return known.series.update(attempt.sent, |some| some.add(logarithm, usage));
         }
         let key = FixedState::with_seed(0).hash_one((table.names.text(model), kind));
         let mut series = Series::default();
         series.update(attempt.sent, |some: &mut Successes| some.add(logarithm, usage));
-        self.add(key, Pace { model, kind, first: Some(spot), last: Some(spot), series });
+        self.add(key, Pace { model, kind, first: Some(row_ref), last: Some(row_ref), series });
     }
 
     fn add(&mut self, key: u64, pace: Pace) {

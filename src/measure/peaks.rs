@@ -3,7 +3,7 @@
 //! Times are swept as soon as nothing before them is still to come, and then discarded. So the counts do not depend on
 //! how the log is split, and memory follows the number in flight, not the length of the log.
 
-use super::waiting::Waiting;
+use super::time_queue::TimeQueue;
 use crate::calls::Call;
 use crate::model::{Attempt, Mergeable, Scope, Series, Time};
 use std::collections::BTreeMap;
@@ -35,8 +35,8 @@ impl Peak {
 /// Concurrency of intervals that include their start but not their end.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sweep {
-    begins: Waiting,
-    ends: Waiting,
+    begins: TimeQueue,
+    ends: TimeQueue,
     level: i64,
     most: Option<Peak>,
 }
@@ -96,7 +96,7 @@ impl Sweep {
 /// Events counted over every minute.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rate {
-    waiting: Waiting,
+    waiting: TimeQueue,
     /// Events within the minute before the last one counted, in order.
     recent: Vec<i64>,
     most: Option<Peak>,
@@ -183,7 +183,7 @@ impl Mergeable for Most {
 #[derive(Clone, Debug, Default)]
 pub struct Peaks {
     /// Send time of each attempt, times 2, plus 1 if the attempt has a known duration above 0.
-    sent: Waiting,
+    sent: TimeQueue,
     flying: Sweep,
     levels: Series<Level>,
     rate: Rate,

@@ -1,10 +1,10 @@
 //! Sudden rises in the rate of starts that led to 429s.
 
-use super::burst::Line;
+use super::burst::BurstPrefixSums;
 use super::gate::{GateEvent, stretch};
 use crate::model::{AttemptTable, Time};
 
-/// Thresholds for [`Ramps`].
+/// Thresholds for `Ramps`.
 #[derive(Clone, Copy, Debug)]
 pub struct RampTerms {
     /// Minimum ratio of the rate of starts to that of the minute before.
@@ -67,7 +67,7 @@ impl Ramps {
     pub(super) fn settle(
         &mut self,
         table: &AttemptTable,
-        (gate_events, starts): (&[(i64, GateEvent)], &Line<'_>),
+        (gate_events, starts): (&[(i64, GateEvent)], &BurstPrefixSums<'_>),
         (begin, until): (Time, Time),
         terms: &RampTerms,
     ) {
@@ -94,7 +94,7 @@ impl Ramps {
         &mut self,
         table: &AttemptTable,
         (row, gate_events): (u32, &[(i64, GateEvent)]),
-        starts: &Line<'_>,
+        starts: &BurstPrefixSums<'_>,
         begin: Time,
         terms: &RampTerms,
     ) {

@@ -6,7 +6,7 @@ use crate::model::{Attempt, Mergeable, Series, Time};
 
 /// Refused sends in one time bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct RefusalCount {
     /// Number of sends.
     pub sends: u64,
     /// First of them.
@@ -17,15 +17,15 @@ pub struct Refusal {
     pub answered: Time,
 }
 
-impl Refusal {
+impl RefusalCount {
     /// Creates the entry of one send.
-    pub(super) fn of(attempt: &Attempt, spot: RowRef) -> Refusal {
-        Refusal { sends: 1, first: spot, last: attempt.sent, answered: attempt.ended() }
+    pub(super) fn of(attempt: &Attempt, row: RowRef) -> RefusalCount {
+        RefusalCount { sends: 1, first: row, last: attempt.sent, answered: attempt.ended() }
     }
 }
 
-impl Mergeable for Refusal {
-    fn merge(&mut self, other: &Refusal) {
+impl Mergeable for RefusalCount {
+    fn merge(&mut self, other: &RefusalCount) {
         self.sends += other.sends;
         self.first = self.first.min(other.first);
         self.last = self.last.max(other.last);
@@ -34,10 +34,10 @@ impl Mergeable for Refusal {
 }
 
 /// The refused sends of one scope over time.
-pub type Refusals = Series<Refusal>;
+pub type Refusals = Series<RefusalCount>;
 
 impl Refusals {
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
-        self.each_mut().for_each(|refusal| visit(&mut refusal.first.row));
+        self.each_mut().for_each(|count| visit(&mut count.first.row));
     }
 }

@@ -24,16 +24,16 @@ impl RowRef {
 }
 
 impl RowRef {
-    pub(super) fn each_row(spot: &mut Option<RowRef>, visit: &mut dyn FnMut(&mut u32)) {
-        spot.iter_mut().for_each(|spot| visit(&mut spot.row));
+    pub(super) fn each_row(row_ref: &mut Option<RowRef>, visit: &mut dyn FnMut(&mut u32)) {
+        row_ref.iter_mut().for_each(|row_ref| visit(&mut row_ref.row));
     }
 }
 
-/// Replaces `known` by `spot` if that is earlier.
+/// Replaces `known` by `row_ref` if that is earlier.
 #[inline]
-pub(super) fn note(known: &mut Option<RowRef>, spot: RowRef) {
-    if known.is_none_or(|known| spot < known) {
-        *known = Some(spot);
+pub(super) fn note(known: &mut Option<RowRef>, row_ref: RowRef) {
+    if known.is_none_or(|known| row_ref < known) {
+        *known = Some(row_ref);
     }
 }
 

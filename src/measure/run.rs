@@ -144,10 +144,10 @@ impl RunTally {
     }
 
     /// Adds a call of one successful attempt without detail.
-    pub(super) fn absorb_single_success(&mut self, table: &AttemptTable, attempt: &Attempt, spot: RowRef) {
+    pub(super) fn absorb_single_success(&mut self, table: &AttemptTable, attempt: &Attempt, row_ref: RowRef) {
         self.at_once += 1;
         self.last_success = self.last_success.max(Some(attempt.sent));
-        self.paces.absorb_success(table, attempt, spot);
+        self.paces.absorb_success(table, attempt, row_ref);
         self.sends += 1;
         self.first = self.first.min(attempt.sent);
         self.last = self.last.max(attempt.ended());

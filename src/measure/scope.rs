@@ -5,7 +5,7 @@ use super::flow::{Flow, Flows};
 use super::headroom_exhaustion::Traffic;
 use super::load::Load;
 use super::overloaded_calls::OverloadedCalls;
-use super::refusals::{Refusal, Refusals};
+use super::refusals::{RefusalCount, Refusals};
 use super::row_ref::RowRef;
 use super::short_window::ShortWindow;
 use crate::calls::Call;
@@ -64,8 +64,8 @@ impl ScopeTally {
     }
 
     /// Adds a call of one successful attempt without detail.
-    pub(super) fn absorb_single_success(&mut self, attempt: &Attempt, spot: RowRef) {
-        self.flow.update(attempt.sent, |flow| flow.add_plain(spot));
+    pub(super) fn absorb_single_success(&mut self, attempt: &Attempt, row_ref: RowRef) {
+        self.flow.update(attempt.sent, |flow| flow.add_single_success(row_ref));
         self.load.absorb_single_success(attempt);
         self.last_success = self.last_success.max(Some(attempt.sent));
     }
@@ -84,8 +84,8 @@ impl ScopeTally {
         };
         self.flow.add(attempt.sent, flow);
         if attempt.rate_limited() {
-            let spot = RowRef::of(call.table(), call.rows()[position]);
-            self.refusals.add(attempt.sent, Refusal::of(attempt, spot));
+            let row_ref = RowRef::of(call.table(), call.rows()[position]);
+            self.refusals.add(attempt.sent, RefusalCount::of(attempt, row_ref));
         }
     }
 

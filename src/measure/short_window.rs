@@ -34,7 +34,7 @@ pub struct Terms {
 
 /// Time range of a log: first send, and latest time if known.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Span {
+pub(super) struct LogRange {
     pub(super) begin: Time,
     pub(super) end: Time,
 }
@@ -78,8 +78,8 @@ impl ShortWindow {
     }
 
     /// Adds a call of one successful attempt; `mark` is that of its run.
-    pub(super) fn follow_plain(&mut self, table: &AttemptTable, attempt: &Attempt, mark: RunMark) {
-        self.starts.add_plain(table, attempt.sent, mark);
+    pub(super) fn follow_single_success(&mut self, table: &AttemptTable, attempt: &Attempt, mark: RunMark) {
+        self.starts.add_single_success(table, attempt.sent, mark);
         self.peaks.add(attempt);
     }
 
@@ -97,8 +97,8 @@ impl ShortWindow {
     }
 
     /// Judges what is final, given that nothing sent before `until` is still to come.
-    pub(super) fn settle(&mut self, table: &AttemptTable, until: Time, log: Span, terms: &Terms) {
-        let (starts, gate_events) = (self.starts.line(table), self.gate.gate_events(table));
+    pub(super) fn settle(&mut self, table: &AttemptTable, until: Time, log: LogRange, terms: &Terms) {
+        let (starts, gate_events) = (self.starts.prefix_sums(table), self.gate.gate_events(table));
         self.fanouts.settle(&starts, until, log.end, &terms.fanout);
         self.closed_windows.settle(gate_events, &starts, until, &terms.gate);
         self.ramps.settle(table, (gate_events, &starts), (log.begin, until), &terms.ramp);

@@ -121,23 +121,23 @@ impl Tally {
             self.waits += 1;
             self.waits_measured += u64::from(wait.end_to_start);
         }
-        let spot = |position: usize| RowRef::of(call.table(), call.rows()[position]);
-        note(&mut self.first, spot(0));
+        let row_ref = |position: usize| RowRef::of(call.table(), call.rows()[position]);
+        note(&mut self.first, row_ref(0));
         if call.duplicates > 0 {
-            note(&mut self.first_duplicate, spot(0));
+            note(&mut self.first_duplicate, row_ref(0));
         }
         if call.overlapped {
             self.overlapped += 1;
-            note(&mut self.first_overlapped, spot(0));
+            note(&mut self.first_overlapped, row_ref(0));
         }
         self.ambiguous += u64::from(call.ambiguous);
         for (position, attempt) in call.attempts().enumerate() {
-            self.absorb_attempts(Says::of(attempt), 1);
+            self.absorb_attempts(Facts::of(attempt), 1);
             if attempt.failed() {
                 self.absorb_failure(attempt, call.detail(position));
             }
             if answered(attempt) {
-                self.absorb_odd_ids(call.table(), attempt, spot(position));
+                self.absorb_odd_ids(call.table(), attempt, row_ref(position));
             }
             self.hinted += u64::from(attempt.status == 429 && call.hint_us(position).is_some());
         }
@@ -161,46 +161,46 @@ impl Tally {
     }
 
     /// Adds a call of one successful attempt without detail. Consecutive attempts with equal facts are collected in
-    /// `alike` and counted together.
+    /// `batch` and counted together.
     #[inline]
     pub(super) fn absorb_single_success(
         &mut self,
         table: &AttemptTable,
         attempt: &Attempt,
-        spot: RowRef,
-        alike: &mut Alike,
+        row_ref: RowRef,
+        batch: &mut FactsBatch,
     ) {
         self.calls[Outcome::Ok as usize] += 1;
         self.sends += 1;
         self.implied += 1;
-        note(&mut self.first, spot);
-        let says = Says::of(attempt);
-        if says != alike.says {
-            self.finish(std::mem::replace(alike, Alike { says, times: 0 }));
+        note(&mut self.first, row_ref);
+        let facts = Facts::of(attempt);
+        if facts != batch.facts {
+            self.finish(std::mem::replace(batch, FactsBatch { facts, times: 0 }));
         }
-        alike.times += 1;
-        if says.has(Says::ANSWERED) && (!says.flag(Flags::REQUEST_ID) || says.flag(Flags::AWS_ID)) {
-            self.absorb_odd_ids(table, attempt, spot);
+        batch.times += 1;
+        if facts.has(Facts::ANSWERED) && (!facts.flag(Flags::REQUEST_ID) || facts.flag(Flags::AWS_ID)) {
+            self.absorb_odd_ids(table, attempt, row_ref);
         }
     }
 
-    /// Adds the last attempts collected in `alike`.
-    pub(super) fn finish(&mut self, alike: Alike) {
-        self.absorb_attempts(alike.says, alike.times);
+    /// Adds the last attempts collected in `batch`.
+    pub(super) fn finish(&mut self, batch: FactsBatch) {
+        self.absorb_attempts(batch.facts, batch.times);
     }
 
     /// Adds a response without a request id, or with the platform's id.
-    fn absorb_odd_ids(&mut self, table: &AttemptTable, attempt: &Attempt, spot: RowRef) {
+    fn absorb_odd_ids(&mut self, table: &AttemptTable, attempt: &Attempt, row_ref: RowRef) {
         if !attempt.flags.has(Flags::REQUEST_ID) {
-            note(&mut self.first_without_id, spot);
+            note(&mut self.first_without_id, row_ref);
         }
         if attempt.flags.has(Flags::AWS_ID) {
-            self.absorb_aws(table, attempt, spot);
+            self.absorb_aws(table, attempt, row_ref);
         }
     }
 
     /// Adds a response from the AWS platform, which gives two ids, except for Bedrock, which gives one.
-    fn absorb_aws(&mut self, table: &AttemptTable, attempt: &Attempt, spot: RowRef) {
+    fn absorb_aws(&mut self, table: &AttemptTable, attempt: &Attempt, row_ref: RowRef) {
         if attempt.flags.has(Flags::REQUEST_ID) {
             self.with_both_ids += 1;
             return;
@@ -208,36 +208,36 @@ impl Tally {
         let provider = table.names.get(table.origin(attempt).provider);
         if provider.is_some_and(|name| !name.to_ascii_lowercase().contains("bedrock")) {
             self.with_one_id += 1;
-            note(&mut self.first_with_one_id, spot);
+            note(&mut self.first_with_one_id, row_ref);
         }
     }
 
     /// Adds this many attempts with equal facts.
-    fn absorb_attempts(&mut self, says: Says, times: u64) {
+    fn absorb_attempts(&mut self, facts: Facts, times: u64) {
         let count = |holds: bool| times * u64::from(holds);
-        if says.has(Says::ANSWERED) {
+        if facts.has(Facts::ANSWERED) {
             self.responses += times;
-            self.with_request_id += count(says.flag(Flags::REQUEST_ID));
+            self.with_request_id += count(facts.flag(Flags::REQUEST_ID));
         }
-        self.rejected += count(says.has(Says::REJECTED));
-        self.with_headroom += count(says.flag(Flags::HEADROOM));
-        self.with_duration += count(says.has(Says::DURATION));
-        self.with_counter += count(says.has(Says::COUNTER));
-        self.with_call_identity += count(says.has(Says::COUNTER) || !says.flag(Flags::NO_CALL_ID));
-        self.with_call_id += count(!says.flag(Flags::NO_CALL_ID));
-        let placed = says.has(Says::COUNTER) && !says.flag(Flags::NO_CALL_ID);
-        self.identified += count(says.flag(Flags::REQUEST_ID) || placed);
-        self.with_cap += count(says.has(Says::CAP));
-        self.with_server_word += count(says.flag(Flags::SERVER_SAYS_RETRY | Flags::SERVER_SAYS_NO));
-        self.with_sends_beneath += count(says.flag(Flags::COUNTS_BENEATH));
-        self.with_outcome += count(says.flag(Flags::LOGGED_OK | Flags::LOGGED_ERROR));
-        self.with_answer_end += count(says.end() != AnswerEnd::NotLogged);
-        self.untimed += count(says.has(Says::UNTIMED));
-        self.with_chunk_gap += count(says.flag(Flags::CHUNK_GAP));
-        self.with_side_effect += count(says.flag(Flags::SIDE_EFFECT | Flags::NO_SIDE_EFFECT));
-        self.side_effects += count(says.flag(Flags::SIDE_EFFECT));
-        self.with_key += count(says.flag(Flags::SIDE_EFFECT) && says.flag(Flags::IDEMPOTENT));
-        self.with_tool += count(says.flag(Flags::TOOL));
+        self.rejected += count(facts.has(Facts::REJECTED));
+        self.with_headroom += count(facts.flag(Flags::HEADROOM));
+        self.with_duration += count(facts.has(Facts::DURATION));
+        self.with_counter += count(facts.has(Facts::COUNTER));
+        self.with_call_identity += count(facts.has(Facts::COUNTER) || !facts.flag(Flags::NO_CALL_ID));
+        self.with_call_id += count(!facts.flag(Flags::NO_CALL_ID));
+        let placed = facts.has(Facts::COUNTER) && !facts.flag(Flags::NO_CALL_ID);
+        self.identified += count(facts.flag(Flags::REQUEST_ID) || placed);
+        self.with_cap += count(facts.has(Facts::CAP));
+        self.with_server_word += count(facts.flag(Flags::SERVER_SAYS_RETRY | Flags::SERVER_SAYS_NO));
+        self.with_sends_beneath += count(facts.flag(Flags::COUNTS_BENEATH));
+        self.with_outcome += count(facts.flag(Flags::LOGGED_OK | Flags::LOGGED_ERROR));
+        self.with_answer_end += count(facts.end() != AnswerEnd::NotLogged);
+        self.untimed += count(facts.has(Facts::UNTIMED));
+        self.with_chunk_gap += count(facts.flag(Flags::CHUNK_GAP));
+        self.with_side_effect += count(facts.flag(Flags::SIDE_EFFECT | Flags::NO_SIDE_EFFECT));
+        self.side_effects += count(facts.flag(Flags::SIDE_EFFECT));
+        self.with_key += count(facts.flag(Flags::SIDE_EFFECT) && facts.flag(Flags::IDEMPOTENT));
+        self.with_tool += count(facts.flag(Flags::TOOL));
     }
 
     /// Adds the counts of other calls.
@@ -300,8 +300,8 @@ impl Tally {
 
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
         let Tally { first, first_without_id, first_with_one_id, first_duplicate, first_overlapped, .. } = self;
-        for spot in [first, first_without_id, first_with_one_id, first_duplicate, first_overlapped] {
-            RowRef::each_row(spot, visit);
+        for row_ref in [first, first_without_id, first_with_one_id, first_duplicate, first_overlapped] {
+            RowRef::each_row(row_ref, visit);
         }
     }
 
@@ -322,9 +322,9 @@ impl Tally {
 ///
 /// Its flags, and a bit for each further fact, so that two attempts can be compared at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Says(u64);
+struct Facts(u64);
 
-impl Says {
+impl Facts {
     const ANSWERED: u64 = 1 << 32;
     const REJECTED: u64 = 1 << 33;
     const DURATION: u64 = 1 << 34;
@@ -333,16 +333,16 @@ impl Says {
     const UNTIMED: u64 = 1 << 37;
 
     #[inline]
-    fn of(attempt: &Attempt) -> Says {
+    fn of(attempt: &Attempt) -> Facts {
         let fact = |bit: u64, holds: bool| bit * u64::from(holds);
-        Says(
+        Facts(
             u64::from(attempt.flags.0)
-                | fact(Says::ANSWERED, answered(attempt))
-                | fact(Says::REJECTED, attempt.status == 429)
-                | fact(Says::DURATION, attempt.duration.as_us().is_some())
-                | fact(Says::COUNTER, attempt.number > 0 || attempt.sdk_count().is_some())
-                | fact(Says::CAP, attempt.max_attempts > 0)
-                | fact(Says::UNTIMED, attempt.is_untimed()),
+                | fact(Facts::ANSWERED, answered(attempt))
+                | fact(Facts::REJECTED, attempt.status == 429)
+                | fact(Facts::DURATION, attempt.duration.as_us().is_some())
+                | fact(Facts::COUNTER, attempt.number > 0 || attempt.sdk_count().is_some())
+                | fact(Facts::CAP, attempt.max_attempts > 0)
+                | fact(Facts::UNTIMED, attempt.is_untimed()),
         )
     }
 
@@ -361,8 +361,8 @@ impl Says {
 
 /// Consecutive attempts with equal facts, to be counted together.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Alike {
-    says: Says,
+pub(super) struct FactsBatch {
+    facts: Facts,
     times: u64,
 }
 

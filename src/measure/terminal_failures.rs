@@ -16,9 +16,9 @@ const EXAMPLES: usize = 8;
 /// If the log has no durations, calls this far apart count as sequential, in µs.
 const APART_US: i64 = 1_000_000;
 
-/// What calls that failed in the same way have in common.
+/// How the failures of a streak were found to be the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Alike {
+pub enum MatchedBy {
     /// The server's message.
     Message,
     /// The request.
@@ -29,14 +29,14 @@ pub enum Alike {
 
 /// An attempt that was refused for good.
 #[derive(Clone, Copy, Debug)]
-struct Refusal {
-    spot: RowRef,
-    /// Time at which its call certainly knew of the refusal.
+struct TerminalFailure {
+    row_ref: RowRef,
+    /// Time from which the client knew of the refusal.
     over: Time,
     /// Fingerprint of what the refusals of one streak have in common.
     key: u64,
     class: Class,
-    alike: Alike,
+    matched_by: MatchedBy,
     /// Whether no earlier attempt of its call was refused for good.
     opens_call: bool,
     /// Attempts of its call since the previous refusal.
@@ -45,13 +45,13 @@ struct Refusal {
     reopens: Option<Time>,
 }
 
-/// Calls that failed in the same way, with no success of the run in between.
+/// A streak: calls that failed in the same way, with no success of the run in between.
 #[derive(Clone, Debug)]
-pub struct Refused {
+pub struct TerminalStreak {
     /// Failure class.
     pub class: Class,
     /// What they have in common.
-    pub alike: Alike,
+    pub matched_by: MatchedBy,
     /// Number of calls.
     pub calls: u64,
     /// Calls that started after the previous one had ended. Concurrent calls could not know of each other.
@@ -72,43 +72,43 @@ pub struct Refused {
     last: u32,
 }
 
-impl Refused {
-    fn of(refusal: &Refusal) -> Refused {
-        Refused {
-            class: refusal.class,
-            alike: refusal.alike,
-            calls: u64::from(refusal.opens_call),
+impl TerminalStreak {
+    fn of(failure: &TerminalFailure) -> TerminalStreak {
+        TerminalStreak {
+            class: failure.class,
+            matched_by: failure.matched_by,
+            calls: u64::from(failure.opens_call),
             in_turn: 1,
             avoidable: 0,
-            sends: refusal.attempts.into(),
-            guessed: refusal.guessed,
-            seen: (refusal.spot.sent, refusal.spot.sent),
-            reopens: refusal.reopens,
-            over: (refusal.over, refusal.over),
-            earliest: SmallVec::from_slice(&[refusal.spot.row]),
-            last: refusal.spot.row,
+            sends: failure.attempts.into(),
+            guessed: failure.guessed,
+            seen: (failure.row_ref.sent, failure.row_ref.sent),
+            reopens: failure.reopens,
+            over: (failure.over, failure.over),
+            earliest: SmallVec::from_slice(&[failure.row_ref.row]),
+            last: failure.row_ref.row,
         }
     }
 
     /// Adds the next refusal.
-    fn extend(&mut self, refusal: &Refusal) {
-        let sent = refusal.spot.sent;
-        self.sends += u64::from(refusal.attempts);
-        self.guessed |= refusal.guessed;
-        self.reopens = self.reopens.max(refusal.reopens);
+    fn extend(&mut self, failure: &TerminalFailure) {
+        let sent = failure.row_ref.sent;
+        self.sends += u64::from(failure.attempts);
+        self.guessed |= failure.guessed;
+        self.reopens = self.reopens.max(failure.reopens);
         self.seen.1 = sent;
-        self.last = refusal.spot.row;
-        if !refusal.opens_call {
+        self.last = failure.row_ref.row;
+        if !failure.opens_call {
             return;
         }
         self.calls += 1;
         self.avoidable += u64::from(sent > self.over.0);
         if sent > self.over.1 {
             self.in_turn += 1;
-            self.over.1 = refusal.over;
+            self.over.1 = failure.over;
         }
         if self.earliest.len() < EXAMPLES {
-            self.earliest.push(refusal.spot.row);
+            self.earliest.push(failure.row_ref.row);
         }
     }
 
@@ -124,7 +124,7 @@ impl Refused {
 
     /// Sort key: the longest streak is the largest; of equal ones, the earliest.
     fn rank(&self) -> impl Ord + use<> {
-        (self.in_turn, self.calls, std::cmp::Reverse((self.seen, self.alike)))
+        (self.in_turn, self.calls, std::cmp::Reverse((self.seen, self.matched_by)))
     }
 }
 
@@ -133,12 +133,12 @@ impl Refused {
 /// Several may be merged before anything is settled. After that, only unsettled ones may be merged into it.
 #[derive(Clone, Debug, Default)]
 pub struct TerminalFailures {
-    refusals: Vec<Refusal>,
+    failures: Vec<TerminalFailure>,
     successes: Vec<Time>,
     /// Streaks that may continue, by fingerprint.
-    open: BTreeMap<u64, Refused>,
+    open: BTreeMap<u64, TerminalStreak>,
     /// The longest finished streak of each class.
-    worst: BTreeMap<Class, Refused>,
+    worst: BTreeMap<Class, TerminalStreak>,
     /// Calls refused because of the content of their request, for which no request hash is logged.
     unhashed: u64,
 }
@@ -156,14 +156,14 @@ impl TerminalFailures {
             if !attempt.failed() {
                 self.succeed(attempt.sent, since);
             } else if attempt.terminal()
-                && let Some((key, alike)) = likeness(call, position)
+                && let Some((key, matched_by)) = streak_key(call, position)
             {
                 if attempt.sent >= since {
                     let attempts = (position + 1 - counted) as u32;
-                    self.refusals.push(Refusal {
+                    self.failures.push(TerminalFailure {
                         opens_call: counted == 0,
                         attempts,
-                        ..refusal(call, position, key, alike)
+                        ..failure(call, position, key, matched_by)
                     });
                 }
                 counted = position + 1;
@@ -181,51 +181,51 @@ impl TerminalFailures {
 
     /// Returns whether anything remains to be judged.
     pub(super) fn is_waiting(&self) -> bool {
-        !self.refusals.is_empty() || !self.successes.is_empty() || self.unhashed > 0
+        !self.failures.is_empty() || !self.successes.is_empty() || self.unhashed > 0
     }
 
     pub(super) fn merge(&mut self, other: TerminalFailures) {
-        self.refusals.extend(other.refusals);
+        self.failures.extend(other.failures);
         self.successes.extend(other.successes);
         self.unhashed += other.unhashed;
         self.open.extend(other.open);
-        other.worst.into_values().for_each(|refused| self.end(refused));
+        other.worst.into_values().for_each(|streak| self.end(streak));
     }
 
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
-        self.refusals.iter_mut().for_each(|refusal| visit(&mut refusal.spot.row));
-        self.open.values_mut().chain(self.worst.values_mut()).for_each(|refused| refused.each_row(visit));
+        self.failures.iter_mut().for_each(|failure| visit(&mut failure.row_ref.row));
+        self.open.values_mut().chain(self.worst.values_mut()).for_each(|streak| streak.each_row(visit));
     }
 
     /// Judges what was sent before `until`, given that nothing before it is still to come.
     pub(super) fn settle(&mut self, until: Time) {
-        if self.refusals.is_empty() && self.open.is_empty() {
+        if self.failures.is_empty() && self.open.is_empty() {
             return forget(&mut self.successes, until);
         }
-        self.refusals.sort_unstable_by_key(|refusal| refusal.spot);
-        let due = self.refusals.partition_point(|refusal| refusal.spot.sent < until);
-        let refusals: Vec<Refusal> = self.refusals.drain(..due).collect();
+        self.failures.sort_unstable_by_key(|failure| failure.row_ref);
+        let due = self.failures.partition_point(|failure| failure.row_ref.sent < until);
+        let failures: Vec<TerminalFailure> = self.failures.drain(..due).collect();
         // The last success between each refusal and the previous one, and the last one after all refusals.
         let mut last = vec![Time(i64::MIN); due + 1];
         for sent in self.successes.iter().filter(|sent| **sent < until) {
-            let place = refusals.partition_point(|refusal| refusal.spot.sent <= *sent);
+            let place = failures.partition_point(|failure| failure.row_ref.sent <= *sent);
             last[place] = last[place].max(*sent);
         }
         let mut succeeded = Time(i64::MIN);
-        for (refusal, before) in refusals.iter().zip(&last) {
+        for (failure, before) in failures.iter().zip(&last) {
             succeeded = succeeded.max(*before);
             if succeeded > Time(i64::MIN) {
                 end_before(&mut self.open, &mut self.worst, succeeded);
             }
             self.open
-                .entry(refusal.key)
-                .and_modify(|known| known.extend(refusal))
-                .or_insert_with(|| Refused::of(refusal));
+                .entry(failure.key)
+                .and_modify(|known| known.extend(failure))
+                .or_insert_with(|| TerminalStreak::of(failure));
             if self.open.len() > MOST_OPEN
                 && let Some(key) = self.open.iter().min_by_key(|(key, one)| (one.seen, **key)).map(|(key, _)| *key)
-                && let Some(refused) = self.open.remove(&key)
+                && let Some(streak) = self.open.remove(&key)
             {
-                end(&mut self.worst, refused);
+                end(&mut self.worst, streak);
             }
         }
         if last[due] > Time(i64::MIN) {
@@ -237,8 +237,8 @@ impl TerminalFailures {
         }
     }
 
-    fn end(&mut self, refused: Refused) {
-        end(&mut self.worst, refused);
+    fn end(&mut self, streak: TerminalStreak) {
+        end(&mut self.worst, streak);
     }
 
     /// Returns the number of calls refused because of the content of their request, for which no request hash is
@@ -250,8 +250,8 @@ impl TerminalFailures {
 
     /// Returns, for each class, the longest streak with at least `calls` sequential calls.
     #[must_use]
-    pub fn in_a_row(&self, calls: u64) -> Vec<&Refused> {
-        self.worst.values().filter(|refused| refused.in_turn >= calls).collect()
+    pub fn longest_streaks(&self, calls: u64) -> Vec<&TerminalStreak> {
+        self.worst.values().filter(|streak| streak.in_turn >= calls).collect()
     }
 }
 
@@ -264,39 +264,39 @@ fn forget(times: &mut Vec<Time>, until: Time) {
 }
 
 /// Ends the streaks whose last refusal was before a success sent at `sent`.
-fn end_before(open: &mut BTreeMap<u64, Refused>, worst: &mut BTreeMap<Class, Refused>, sent: Time) {
-    open.retain(|_, refused| {
-        let over = refused.seen.1 < sent;
+fn end_before(open: &mut BTreeMap<u64, TerminalStreak>, worst: &mut BTreeMap<Class, TerminalStreak>, sent: Time) {
+    open.retain(|_, streak| {
+        let over = streak.seen.1 < sent;
         if over {
-            end(worst, refused.clone());
+            end(worst, streak.clone());
         }
         !over
     });
 }
 
 /// Keeps a finished streak if it is the longest of its class and at least two calls long.
-fn end(worst: &mut BTreeMap<Class, Refused>, refused: Refused) {
-    if refused.in_turn < 2 {
+fn end(worst: &mut BTreeMap<Class, TerminalStreak>, streak: TerminalStreak) {
+    if streak.in_turn < 2 {
         return;
     }
-    let known = worst.entry(refused.class).or_insert_with(|| refused.clone());
-    if known.rank() < refused.rank() {
-        *known = refused;
+    let known = worst.entry(streak.class).or_insert_with(|| streak.clone());
+    if known.rank() < streak.rank() {
+        *known = streak;
     }
 }
 
-fn refusal(call: &Call<'_>, position: usize, key: u64, alike: Alike) -> Refusal {
+fn failure(call: &Call<'_>, position: usize, key: u64, matched_by: MatchedBy) -> TerminalFailure {
     let attempt = call.at(position);
     let over = if attempt.duration.as_us().is_some() { attempt.ended() } else { attempt.sent.plus_us(APART_US) };
-    Refusal {
-        spot: RowRef::of(call.table(), call.rows()[position]),
+    TerminalFailure {
+        row_ref: RowRef::of(call.table(), call.rows()[position]),
         over,
         key,
         class: attempt.class.unwrap_or(Class::Unknown),
-        alike,
+        matched_by,
         opens_call: true,
         attempts: 1,
-        guessed: call.grouping == Grouping::Inferred || is_guess(attempt, alike),
+        guessed: call.grouping == Grouping::Inferred || is_guess(attempt, matched_by),
         reopens: call.detail(position).and_then(|detail| detail.reopens),
     }
 }
@@ -312,34 +312,34 @@ fn first_unhashed(call: &Call<'_>) -> Option<usize> {
 
 /// Returns whether the refusals of a streak may be of different requests with the same message: any request that is too
 /// large gets the same one.
-fn is_guess(attempt: &Attempt, alike: Alike) -> bool {
+fn is_guess(attempt: &Attempt, matched_by: MatchedBy) -> bool {
     let about_size =
         matches!(attempt.class, Some(Class::ContextTooLong | Class::RequestTooLarge | Class::RequestOverLimit));
-    attempt.flags.has(Flags::LOW_CONFIDENCE) || (about_size && alike == Alike::Message)
+    attempt.flags.has(Flags::LOW_CONFIDENCE) || (about_size && matched_by == MatchedBy::Message)
 }
 
 /// Returns the fingerprint shared by refusals of one kind: of the request if its content was refused and the log has a
 /// request hash, otherwise of the message, otherwise of the account.
-fn likeness(call: &Call<'_>, position: usize) -> Option<(u64, Alike)> {
+fn streak_key(call: &Call<'_>, position: usize) -> Option<(u64, MatchedBy)> {
     let attempt = call.at(position);
     let (class, detail) = (attempt.class?, call.detail(position)?);
     let subject = Subject::of(class).filter(|_| !attempt.flags.has(Flags::TOOL))?;
     if subject != Subject::Account && detail.request_hash != 0 {
-        return Some((fingerprint((class.name(), detail.request_hash)), Alike::Request));
+        return Some((fingerprint((class.name(), detail.request_hash)), MatchedBy::Request));
     }
     // A usage window belongs to the account, and its message differs each time because it states the remaining time.
     let words = detail.message.is_some() && class != Class::UsageWindow;
-    let alike = if words { Alike::Message } else { Alike::Class };
+    let matched_by = if words { MatchedBy::Message } else { MatchedBy::Class };
     let told = match subject {
         Subject::Account => true,
-        Subject::Request => alike == Alike::Message,
+        Subject::Request => matched_by == MatchedBy::Message,
         Subject::Answer => false,
     };
     let (origin, names) = (call.origin(position), &call.table().names);
     let text = |name: Symbol| names.text(name);
     let who = [origin.provider, origin.model, origin.org, origin.api_key, origin.workspace].map(text);
     let message = if words { text(detail.message) } else { "" };
-    told.then(|| (fingerprint((class.name(), message, who)), alike))
+    told.then(|| (fingerprint((class.name(), message, who)), matched_by))
 }
 
 fn fingerprint(of: impl Hash) -> u64 {

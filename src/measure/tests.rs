@@ -129,21 +129,26 @@ fn told(fleet: &mut Fleet<'_>) -> String {
     let ramp = |ramp: &Ramp| format!("{:?} {:?} {:?} {}", ramp.at, row(ramp.row), ramp.rates, ramp.refusals);
     let mut out = format!("{:?} {:?}\n", fleet.tally.calls, fleet.tally.sends);
     let tally = &fleet.tally;
-    for spot in [tally.first, tally.first_without_id] {
-        let _ = writeln!(out, "{:?}", spot.map(|spot| row(spot.row)));
+    for row_ref in [tally.first, tally.first_without_id] {
+        let _ = writeln!(out, "{:?}", row_ref.map(|row_ref| row(row_ref.row)));
     }
     for (name, _, run) in fleet.sorted_runs() {
-        for refused in run.terminal_failures.in_a_row(2) {
+        for refused in run.terminal_failures.longest_streaks(2) {
             let rows: Vec<_> = refused.rows().map(row).collect();
             let _ = writeln!(out, "Refused {:?} {} {rows:?}", refused.class, refused.calls);
         }
         for pace in run.paces.iter() {
-            let ends = [pace.first, pace.last].map(|spot| spot.map(|spot| row(spot.row)));
+            let ends = [pace.first, pace.last].map(|row_ref| row_ref.map(|row_ref| row(row_ref.row)));
             let _ = writeln!(out, "{ends:?} {:?}", pace.quarters());
         }
         let _ = writeln!(out, "{name} {:?} {:?} {} {:?}", run.bars(), run.success_by_attempt(), run.sends, run.waited);
-        let _ =
-            writeln!(out, "{:?} {} {:?}", run.retried.map(|spot| row(spot.row)), run.retried_calls, run.last_success);
+        let _ = writeln!(
+            out,
+            "{:?} {} {:?}",
+            run.retried.map(|row_ref| row(row_ref.row)),
+            run.retried_calls,
+            run.last_success
+        );
     }
     for (scope, scoped) in fleet.sorted_scopes() {
         let (width, flow) = scoped.flow.clone().sorted();
@@ -156,7 +161,7 @@ fn told(fleet: &mut Fleet<'_>) -> String {
         let peaks = scoped.instants.peaks();
         let _ = writeln!(out, "{:?} {:?} {:?}", peaks.in_flight(), peaks.per_minute(), peaks.points(0));
         let (overloaded_calls, earliest) = scoped.overloaded_calls.at_least(4);
-        let earliest: Vec<_> = earliest.iter().map(|one| (row(one.spot.row), one.ended)).collect();
+        let earliest: Vec<_> = earliest.iter().map(|one| (row(one.row_ref.row), one.ended)).collect();
         let _ = writeln!(out, "{overloaded_calls} overloaded {earliest:?}");
         let fanout = scoped.instants.worst_fanout().map(|mut fanout| {
             let examples: Vec<_> = std::mem::take(&mut fanout.examples).into_iter().map(row).collect();
@@ -171,7 +176,7 @@ fn told(fleet: &mut Fleet<'_>) -> String {
             key.names(table),
             backoff.schedule(),
             backoff.dictated,
-            fleet.backoffs.most_waiting(&key)
+            fleet.backoffs.peak_concurrent_waits(&key)
         );
         for (number, step) in &backoff.steps {
             let examples: Vec<_> = step.rows().map(row).collect();

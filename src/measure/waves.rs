@@ -130,11 +130,11 @@ impl Waves {
     /// `until` may not have ended yet.
     pub(super) fn settle(&mut self, table: &AttemptTable, until: Time, terms: &WaveTerms) {
         let due = (until.plus_us(-LONG_US).0 >> SHIFT) - WIDTH;
-        let line = Line::of(self.moments.in_order(table), self.trains.gone);
-        self.trains.find(&line, due, terms);
+        let sums = TurnPrefixSums::of(self.moments.in_order(table), self.trains.gone);
+        self.trains.find(&sums, due, terms);
         // The longest wait of a future wave may have begun this long before.
         let kept = due.saturating_sub((LONG_US >> SHIFT) + 2);
-        self.trains.gone = line.until(kept);
+        self.trains.gone = sums.until(kept);
         self.moments.forget_before(kept);
     }
 
@@ -188,10 +188,10 @@ impl Default for Trains {
 
 impl Trains {
     /// Finds the waves that begin before `until`: of overlapping windows, the one with the most arrivals.
-    fn find(&mut self, line: &Line<'_>, until: i64, terms: &WaveTerms) {
-        let from = line.place(self.found);
-        let to = line.place(until).max(from);
-        for wave in (from..to).filter_map(|place| line.wave(place, terms)) {
+    fn find(&mut self, sums: &TurnPrefixSums<'_>, until: i64, terms: &WaveTerms) {
+        let from = sums.place(self.found);
+        let to = sums.place(until).max(from);
+        for wave in (from..to).filter_map(|place| sums.wave(place, terms)) {
             match self.wave.take() {
                 Some((best, last)) if wave.key - WIDTH < last => {
                     let better = wave.sum.arrived > best.sum.arrived;
@@ -284,16 +284,16 @@ impl Train {
     }
 }
 
-/// Buckets in order, with running sums.
-struct Line<'l> {
+/// Buckets in time order, with prefix sums.
+struct TurnPrefixSums<'l> {
     list: &'l [(i64, Turn)],
     /// Counts before each bucket; one more entry than `list`.
     before: Vec<Passed>,
 }
 
-impl<'l> Line<'l> {
-    /// Creates a line; `gone` are the counts before its first bucket.
-    fn of(list: &'l [(i64, Turn)], gone: Passed) -> Line<'l> {
+impl<'l> TurnPrefixSums<'l> {
+    /// Creates the sums; `gone` are the counts before its first bucket.
+    fn of(list: &'l [(i64, Turn)], gone: Passed) -> TurnPrefixSums<'l> {
         let mut before = Vec::with_capacity(list.len() + 1);
         let mut sum = gone;
         before.push(sum);
@@ -301,7 +301,7 @@ impl<'l> Line<'l> {
             sum = sum.and(turn);
             before.push(sum);
         }
-        Line { list, before }
+        TurnPrefixSums { list, before }
     }
 
     fn place(&self, key: i64) -> usize {

@@ -4,7 +4,7 @@ use super::{DetailId, OriginId, Span, Symbol, Time};
 use crate::classify::{Bucket, Class};
 
 /// One attempt, packed into 64 bytes whatever the log recorded. Fields that few attempts need, mostly failures, are in
-/// a [`Detail`].
+/// a [`Detail`](super::Detail).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Attempt {
     /// Time the request was sent.
@@ -15,7 +15,7 @@ pub struct Attempt {
     pub run: Symbol,
     /// Provider, model, layer, client and rate-limit scope, interned together.
     pub origin: OriginId,
-    /// Index of the input in [`AttemptTable::files`].
+    /// Index of the input in [`AttemptTable::files`](super::AttemptTable::files).
     pub file: u32,
     /// Line number in that input, from 1.
     pub line: u32,
@@ -23,7 +23,7 @@ pub struct Attempt {
     pub identity: u32,
     /// Time from the send to the end of the response or to the failure.
     pub duration: Span,
-    /// Index of the attempt's [`Detail`] or ids, if it has any.
+    /// Index of the attempt's [`Detail`](super::Detail) or ids, if it has any.
     pub detail: DetailId,
     /// Further facts, one bit each.
     pub flags: Flags,
@@ -65,8 +65,8 @@ impl Attempt {
         self.class.is_some()
     }
 
-    /// Returns whether the attempt succeeded and has no [`Detail`], so that, if it is the only attempt of its call, its
-    /// row describes the call completely.
+    /// Returns whether the attempt succeeded and has no [`Detail`](super::Detail), so that, if it is the only attempt of
+    /// its call, its row describes the call completely.
     #[must_use]
     pub(crate) fn is_single_success(&self) -> bool {
         self.class.is_none() && !self.detail.is_detail()

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_share_is_nothing_or_all_only_where_it_is() {
+    fn shares_are_rounded_to_0_or_1_only_if_exact() {
         assert_eq!([0.0, 1.0, 0.25, 1.0 / 3.0].map(rounded_share), [0.0, 1.0, 0.25, 0.333]);
         for x in [0.9997, 0.0002, 1.0002] {
             assert_eq!(rounded_share(x).to_bits(), f64::to_bits(x));

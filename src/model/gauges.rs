@@ -111,22 +111,34 @@ pub struct Gauges {
 pub(crate) struct Widths(HashMap<(String, LimitKind), Series<()>, RandomState>);
 
 /// Maximum number of limits whose bucket keys are kept, at some 24 KiB each; further limits start at the finest width.
-const MOST_WIDTHS: usize = 64;
+const MAX_WIDTHS: usize = 64;
 
 impl Gauges {
+    /// Forgets the readings before `oldest`, as far as their buckets hold no later ones.
+    pub(crate) fn forget(&mut self, oldest: Time) {
+        for ((scope, kind), track) in std::mem::take(self).tracks {
+            let (width_us, mut buckets) = track.series.sorted();
+            buckets.retain(|(_, gauge)| gauge.last.0 >= oldest);
+            if track.bad || !buckets.is_empty() {
+                let series = Series::of_buckets(width_us, buckets).unwrap_or_default();
+                self.merge(scope, kind, Track { series, bad: track.bad });
+            }
+        }
+    }
+
     /// Adds a reading of `origin`. A negative remaining amount or a limit of 0 is a sentinel, which is only noted.
     #[inline]
-    pub fn add(&mut self, names: &Interner, (origin, id): (Origin, OriginId), at: Time, reading: Reading) {
-        let known = self.known.get(id.0 as usize).map_or(u32::MAX, |tracks| tracks[reading.kind as usize]);
+    pub fn add(&mut self, names: &Interner, origin: &(Origin, OriginId), at: Time, reading: Reading) {
+        let known = self.known.get(origin.1.0 as usize).map_or(u32::MAX, |tracks| tracks[reading.kind as usize]);
         match self.tracks.get_mut(known as usize) {
             Some((_, track)) => track.add(at, reading),
-            None => self.begin(names, (origin, id), at, reading),
+            None => self.add_first(names, origin, at, reading),
         }
     }
 
     /// Adds the first reading of an origin and a kind of limit.
     #[cold]
-    fn begin(&mut self, names: &Interner, (origin, id): (Origin, OriginId), at: Time, reading: Reading) {
+    fn add_first(&mut self, names: &Interner, (origin, id): &(Origin, OriginId), at: Time, reading: Reading) {
         let track = self.track(origin.scope(), reading.kind, Some(names));
         let place = id.0 as usize;
         if place >= self.known.len() {
@@ -157,7 +169,7 @@ impl Gauges {
         let mut widths = std::mem::take(&mut self.widths);
         for ((scope, kind), track) in &self.tracks {
             let key = (spelled(scope, names), *kind);
-            if widths.0.len() < MOST_WIDTHS || widths.0.contains_key(&key) {
+            if widths.0.len() < MAX_WIDTHS || widths.0.contains_key(&key) {
                 widths.0.entry(key).or_default().merge(track.series.outline());
             }
         }
@@ -205,7 +217,7 @@ mod tests {
             for n in 0..seconds * 10 {
                 let at = Time((stretch * seconds * 10 + n) * 100_000);
                 let reading = Reading { kind: LimitKind::Requests, limit: 9, remaining: n % 9 };
-                gauges.add(&names, origin, at, reading);
+                gauges.add(&names, &origin, at, reading);
                 if n == 0 {
                     first_widths.extend(gauges.iter().map(|(.., track)| track.series.width_us()));
                 }

@@ -1,7 +1,7 @@
 //! Types shared by all other modules: attempts and the table of them, declared policies, outcomes, severities, costs,
 //! and figures formatted as text.
 //!
-//! Nothing here depends on the format of a record or on what is judged of it.
+//! Nothing here depends on the format of a record or on how it is judged.
 
 mod attempt;
 mod copies;

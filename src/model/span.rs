@@ -20,11 +20,11 @@ impl Span {
         if !ms.is_finite() || ms < 0.0 {
             return Span::UNKNOWN;
         }
-        // Rounded as `f64::round` does, which is a function call. Saturating: `as` clamps a float to the integer's range.
+        // Rounded as `f64::round` does, which is a function call.
         let units = ms * 10.0;
-        let whole = units as u64;
-        let up = units - whole as f64 >= 0.5;
-        Span(whole.saturating_add(up.into()).min(u64::from(u32::MAX - 1)) as u32)
+        let whole = units as u32;
+        let up = units - f64::from(whole) >= 0.5;
+        Span(whole.saturating_add(up.into()).min(u32::MAX - 1))
     }
 
     /// Converts from units of 100 µs; `u32::MAX` is unknown.

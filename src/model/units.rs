@@ -79,11 +79,11 @@ fn decimal(x: f64) -> String {
 pub(crate) fn seconds(s: f64) -> String {
     let (sign, figures) = split(s);
     let text = match figures {
-        Span::Milliseconds(ms) => format!("{ms} ms"),
-        Span::Seconds(s) => format!("{} s", decimal(s)),
-        Span::Minutes(min, s) => format!("{min} min {s} s"),
-        Span::Hours(h, min) => format!("{h} h {min} min"),
-        Span::Days(d, h) => format!("{} d {h} h", thousands(d)),
+        SplitDuration::Milliseconds(ms) => format!("{ms} ms"),
+        SplitDuration::Seconds(s) => format!("{} s", decimal(s)),
+        SplitDuration::Minutes(min, s) => format!("{min} min {s} s"),
+        SplitDuration::Hours(h, min) => format!("{h} h {min} min"),
+        SplitDuration::Days(d, h) => format!("{} d {h} h", thousands(d)),
     };
     format!("{sign}{text}")
 }
@@ -100,17 +100,17 @@ pub(crate) fn span(s: f64) -> String {
     }
     let (sign, figures) = split(s);
     let text = match figures {
-        Span::Milliseconds(ms) => format!("{ms}ms"),
-        Span::Seconds(s) => format!("{s:.1}s"),
-        Span::Minutes(min, s) => format!("{min}m{s:02}s"),
-        Span::Hours(h, min) => format!("{h}h{min:02}m"),
-        Span::Days(d, h) => format!("{}d{h:02}h", thousands(d)),
+        SplitDuration::Milliseconds(ms) => format!("{ms}ms"),
+        SplitDuration::Seconds(s) => format!("{s:.1}s"),
+        SplitDuration::Minutes(min, s) => format!("{min}m{s:02}s"),
+        SplitDuration::Hours(h, min) => format!("{h}h{min:02}m"),
+        SplitDuration::Days(d, h) => format!("{}d{h:02}h", thousands(d)),
     };
     format!("{sign}{text}")
 }
 
 /// A duration split for display into at most two units.
-enum Span {
+enum SplitDuration {
     Milliseconds(u64),
     Seconds(f64),
     Minutes(u64, u64),
@@ -119,16 +119,16 @@ enum Span {
 }
 
 /// Splits a duration into sign and units; it is negative if a clock ran backwards.
-fn split(s: f64) -> (&'static str, Span) {
+fn split(s: f64) -> (&'static str, SplitDuration) {
     let size = s.abs();
     // The casts saturate, and turn NaN into 0.
     let (ms, whole) = ((size * 1000.0).round() as u64, size.round() as u64);
     let span = match size {
-        ..0.9995 => Span::Milliseconds(ms),
-        ..119.95 => Span::Seconds(size),
-        _ if whole < 7200 => Span::Minutes(whole / 60, whole % 60),
-        _ if whole < 172_800 => Span::Hours(whole / 3600, whole % 3600 / 60),
-        _ => Span::Days(whole / 86_400, whole % 86_400 / 3600),
+        ..0.9995 => SplitDuration::Milliseconds(ms),
+        ..119.95 => SplitDuration::Seconds(size),
+        _ if whole < 7200 => SplitDuration::Minutes(whole / 60, whole % 60),
+        _ if whole < 172_800 => SplitDuration::Hours(whole / 3600, whole % 3600 / 60),
+        _ => SplitDuration::Days(whole / 86_400, whole % 86_400 / 3600),
     };
     (if s < 0.0 && ms > 0 { "-" } else { "" }, span)
 }

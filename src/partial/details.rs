@@ -1,6 +1,8 @@
 //! Columns of what rows keep outside the row itself: ids, and details of failures and retries.
 
+use super::ids::{self, Ids};
 use super::names::symbol;
+use super::numbers::{Numbers, signed, unsigned};
 use crate::model::{Attempt, AttemptTable, Detail, Flags, HintSource, Span, Symbol, TextRef, Time};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -8,25 +10,23 @@ use std::borrow::Cow;
 /// One entry per row that keeps ids or a detail.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Details {
-    /// Lengths in bytes of request ids and call ids; the ids themselves are concatenated below.
-    request_bytes: Vec<u32>,
-    call_bytes: Vec<u32>,
-    request_ids: String,
-    call_ids: String,
-    request_hash: Vec<[u8; 8]>,
+    request_ids: Ids,
+    call_ids: Ids,
+    request_hash: Numbers,
     /// One entry per row that keeps a detail, from here on. This one is an index into the list of `Words`.
-    words: Vec<u32>,
-    hint_us: Vec<Option<i64>>,
-    planned_us: Vec<Option<i64>>,
-    reopens_us: Vec<Option<i64>>,
-    idempotency: Vec<[u8; 8]>,
-    max_tokens: Vec<u32>,
-    delivered: Vec<u32>,
+    words: Numbers,
+    /// Only of details that have them.
+    hint_us: Numbers,
+    planned_us: Numbers,
+    reopens_us: Numbers,
+    idempotency: Numbers,
+    max_tokens: Numbers,
+    delivered: Numbers,
     /// In units of 100 µs, plus 1; 0 if unknown.
-    timeout: Vec<u32>,
-    chunk_gap: Vec<u32>,
-    gateway_retries: Vec<u16>,
-    resends: Vec<u16>,
+    timeout: Numbers,
+    chunk_gap: Numbers,
+    gateway_retries: Numbers,
+    resends: Numbers,
 }
 
 /// What a row keeps outside the row itself.
@@ -38,13 +38,14 @@ pub(super) enum Keeps {
 }
 
 /// The repeating values of a detail: error type, error code, message, exception, transport and tool as numbers of
-/// names, then where the server's hint was read, whether its unit is certain, and whether
-/// the call id is a guess.
+/// names, then where the server's hint was read and whether its unit is certain, whether there are a hint, a planned wait
+/// and a time at which a window reopens, and whether the call id is a guess.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Words {
     names: [u32; 6],
     hint_source: u8,
     hint_unit_known: bool,
+    has: [bool; 3],
     call_guessed: bool,
 }
 
@@ -52,10 +53,12 @@ impl Words {
     fn of(detail: &Detail) -> Words {
         let Detail { error_type, error_code, message, exception, transport, tool, .. } = *detail;
         let names = [error_type, error_code, message, exception, transport, tool].map(|symbol| symbol.place() as u32);
+        let has = [detail.hint_us.is_some(), detail.planned_us.is_some(), detail.reopens.is_some()];
         Words {
             names,
             hint_source: detail.hint_source as u8,
             hint_unit_known: detail.hint_unit_known,
+            has,
             call_guessed: detail.call_guessed,
         }
     }
@@ -91,14 +94,31 @@ fn is_bare(row: &Attempt, detail: &Detail) -> bool {
         && *detail == Detail { request_id, call_id, request_hash, ..Detail::default() }
 }
 
-impl Details {
-    /// Adds what a row keeps. Its request id and call id are given as they are to be stored; `number` returns the index
-    /// of its `Words`.
+/// A row's request id and call id as they are to be stored.
+pub(super) type RowIds<'t> = (Option<Cow<'t, str>>, Option<Cow<'t, str>>);
+
+/// The columns while rows are added.
+#[derive(Default)]
+pub(super) struct Builder<'t> {
+    request_ids: Vec<(u32, Cow<'t, str>)>,
+    call_ids: Vec<(u32, Cow<'t, str>)>,
+    request_hash: Vec<u64>,
+    words: Vec<u64>,
+    /// Hint, planned wait and time of reopening.
+    times: [Vec<u64>; 3],
+    idempotency: Vec<u64>,
+    /// Limit on tokens, chunks delivered, timeout and longest gap.
+    amounts: [Vec<u64>; 4],
+    retries: [Vec<u64>; 2],
+}
+
+impl<'t> Builder<'t> {
+    /// Adds what a row keeps. `number` returns the index of its `Words`.
     pub(super) fn add(
         &mut self,
         table: &AttemptTable,
         row: &Attempt,
-        (request, call): (Option<Cow<'_, str>>, Option<Cow<'_, str>>),
+        (request, call): RowIds<'t>,
         number: impl FnOnce(Words) -> u32,
     ) -> Keeps {
         let detail = table.detail(row).filter(|detail| !is_bare(row, detail));
@@ -106,30 +126,51 @@ impl Details {
         if detail.is_none() && request.is_none() && call.is_none() && hash == 0 {
             return Keeps::Nothing;
         }
-        let (request, call) = (request.unwrap_or_default(), call.unwrap_or_default());
-        self.request_bytes.push(request.len() as u32);
-        self.call_bytes.push(call.len() as u32);
-        self.request_ids.push_str(&request);
-        self.call_ids.push_str(&call);
-        self.request_hash.push(hash.to_le_bytes());
+        let run = row.run.place() as u32;
+        self.request_ids.push((run, request.unwrap_or_default()));
+        self.call_ids.push((run, call.unwrap_or_default()));
+        self.request_hash.push(hash);
         let Some(detail) = detail else { return Keeps::Ids };
-        self.words.push(number(Words::of(detail)));
-        self.hint_us.push(detail.hint_us);
-        self.planned_us.push(detail.planned_us);
-        self.reopens_us.push(detail.reopens.map(|Time(us)| us));
-        self.idempotency.push(detail.idempotency.to_le_bytes());
-        self.max_tokens.push(detail.max_tokens);
-        self.delivered.push(detail.delivered);
-        self.timeout.push(detail.timeout.units().wrapping_add(1));
-        self.chunk_gap.push(detail.chunk_gap.units().wrapping_add(1));
-        self.gateway_retries.push(detail.gateway_retries);
-        self.resends.push(detail.resends);
+        self.words.push(u64::from(number(Words::of(detail))));
+        let times = [detail.hint_us, detail.planned_us, detail.reopens.map(|Time(us)| us)];
+        self.times.iter_mut().zip(times).for_each(|(column, time)| column.extend(time.map(unsigned)));
+        self.idempotency.push(detail.idempotency);
+        let spans = [detail.timeout, detail.chunk_gap].map(|span| span.units().wrapping_add(1));
+        let amounts = [detail.max_tokens, detail.delivered, spans[0], spans[1]];
+        self.amounts.iter_mut().zip(amounts).for_each(|(column, amount)| column.push(u64::from(amount)));
+        let retries = [detail.gateway_retries, detail.resends];
+        self.retries.iter_mut().zip(retries).for_each(|(column, count)| column.push(u64::from(count)));
         Keeps::Detail
     }
 
-    /// Returns a reader that yields what each row keeps, in order.
-    pub(super) fn reader<'d>(&'d self, words: &'d [Words], symbols: &'d [Symbol]) -> Reader<'d> {
-        Reader { columns: self, words, symbols, ids: 0, details: 0, request_at: 0, call_at: 0 }
+    pub(super) fn finish(self) -> Details {
+        let [hint_us, planned_us, reopens_us] = self.times.map(|times| Numbers::of(&times));
+        let [max_tokens, delivered, timeout, chunk_gap] = self.amounts.map(|amounts| Numbers::of(&amounts));
+        let [gateway_retries, resends] = self.retries.map(|retries| Numbers::of(&retries));
+        Details {
+            request_ids: Ids::of(&self.request_ids),
+            call_ids: Ids::of(&self.call_ids),
+            request_hash: Numbers::of(&self.request_hash),
+            words: Numbers::of(&self.words),
+            hint_us,
+            planned_us,
+            reopens_us,
+            idempotency: Numbers::of(&self.idempotency),
+            max_tokens,
+            delivered,
+            timeout,
+            chunk_gap,
+            gateway_retries,
+            resends,
+        }
+    }
+}
+
+impl Details {
+    /// Returns a reader that yields what each row keeps, in order; `None` if the columns are not valid.
+    pub(super) fn reader<'d>(&'d self, words: &'d [Words], symbols: &'d [Symbol]) -> Option<Reader<'d>> {
+        let (requests, calls) = (self.request_ids.reader()?, self.call_ids.reader()?);
+        Some(Reader { columns: self, words, symbols, requests, calls, ids: 0, details: 0, times: [0; 3] })
     }
 }
 
@@ -138,63 +179,62 @@ pub(super) struct Reader<'d> {
     columns: &'d Details,
     words: &'d [Words],
     symbols: &'d [Symbol],
-    /// Number of rows read so far that keep ids, and of those that keep a detail.
+    requests: ids::Reader<'d>,
+    calls: ids::Reader<'d>,
+    /// Number of rows read so far that keep ids, of those that keep a detail, and of each of its times.
     ids: usize,
     details: usize,
-    request_at: usize,
-    call_at: usize,
+    times: [usize; 3],
 }
 
 /// Ids and detail of one row.
-pub(super) struct Kept<'d> {
-    request_id: &'d str,
-    call_id: &'d str,
+pub(super) struct Kept<'r> {
+    request_id: &'r str,
+    call_id: &'r str,
     request_hash: u64,
     detail: Option<Detail>,
 }
 
-impl<'d> Reader<'d> {
-    /// Reads what the next row keeps; `None` if the columns are too short or not valid.
-    pub(super) fn next(&mut self, keeps: Keeps) -> Option<Kept<'d>> {
+impl Reader<'_> {
+    /// Reads what the next row keeps, which is of this run; `None` if the columns are too short or not valid.
+    pub(super) fn next(&mut self, keeps: Keeps, run: u32) -> Option<Kept<'_>> {
         if keeps == Keeps::Nothing {
             return Some(Kept { request_id: "", call_id: "", request_hash: 0, detail: None });
         }
-        let (columns, nth) = (self.columns, self.ids);
-        let request_id = cut(&columns.request_ids, &mut self.request_at, *columns.request_bytes.get(nth)?)?;
-        let call_id = cut(&columns.call_ids, &mut self.call_at, *columns.call_bytes.get(nth)?)?;
-        let request_hash = u64::from_le_bytes(*columns.request_hash.get(nth)?);
+        let request_hash = self.columns.request_hash.get(self.ids)?;
         self.ids += 1;
         let detail = if keeps == Keeps::Detail { Some(self.detail(request_hash)?) } else { None };
-        Some(Kept { request_id, call_id, request_hash, detail })
+        Some(Kept { request_id: self.requests.next(run)?, call_id: self.calls.next(run)?, request_hash, detail })
     }
 
     fn detail(&mut self, request_hash: u64) -> Option<Detail> {
         let (columns, nth) = (self.columns, self.details);
         self.details += 1;
+        let words = self.words.get(columns.words.small::<usize>(nth)?)?;
+        let mut times = [None; 3];
+        let of_times = [&columns.hint_us, &columns.planned_us, &columns.reopens_us];
+        for (which, column) in of_times.into_iter().enumerate().filter(|(which, _)| words.has[*which]) {
+            times[which] = Some(signed(column.get(self.times[which])?));
+            self.times[which] += 1;
+        }
+        let span = |column: &Numbers| column.small::<u32>(nth).map(|units| Span::from_units(units.wrapping_sub(1)));
         let mut detail = Detail {
             request_hash,
-            hint_us: *columns.hint_us.get(nth)?,
-            planned_us: *columns.planned_us.get(nth)?,
-            reopens: columns.reopens_us.get(nth)?.map(Time),
-            idempotency: u64::from_le_bytes(*columns.idempotency.get(nth)?),
-            max_tokens: *columns.max_tokens.get(nth)?,
-            delivered: *columns.delivered.get(nth)?,
-            timeout: Span::from_units(columns.timeout.get(nth)?.wrapping_sub(1)),
-            chunk_gap: Span::from_units(columns.chunk_gap.get(nth)?.wrapping_sub(1)),
-            gateway_retries: *columns.gateway_retries.get(nth)?,
-            resends: *columns.resends.get(nth)?,
+            hint_us: times[0],
+            planned_us: times[1],
+            reopens: times[2].map(Time),
+            idempotency: columns.idempotency.get(nth)?,
+            max_tokens: columns.max_tokens.small(nth)?,
+            delivered: columns.delivered.small(nth)?,
+            timeout: span(&columns.timeout)?,
+            chunk_gap: span(&columns.chunk_gap)?,
+            gateway_retries: columns.gateway_retries.small(nth)?,
+            resends: columns.resends.small(nth)?,
             ..Detail::default()
         };
-        self.words.get(*columns.words.get(nth)? as usize)?.put_into(&mut detail, self.symbols)?;
+        words.put_into(&mut detail, self.symbols)?;
         Some(detail)
     }
-}
-
-/// Returns the next `bytes` of a text and advances `at`.
-fn cut<'t>(text: &'t str, at: &mut usize, bytes: u32) -> Option<&'t str> {
-    let start = *at;
-    *at = start.checked_add(bytes as usize)?;
-    text.get(start..*at)
 }
 
 impl Kept<'_> {

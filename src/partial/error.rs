@@ -17,6 +17,12 @@ pub enum PartialError {
     /// A checksum does not match, or the content is not valid.
     #[error("it is damaged: its checksum does not fit what it holds")]
     Damaged,
+    /// It unpacks to more than the program would ever write.
+    #[error("it is damaged: it claims to hold more than {most} times what is stored")]
+    Bloated {
+        /// Largest ratio of unpacked to stored bytes.
+        most: usize,
+    },
     /// Another version of the program wrote it.
     #[error(
         "retrylens {made_by} wrote it, and this is {}, which may read lines otherwise: write it anew from its logs",

@@ -4,25 +4,28 @@
 //! magic, 8 bytes | format, u32 | length of the head, u32 | SHA-256 of the head | head | part | part ...
 //! ```
 //!
-//! Integers are little-endian. The head and, unpacked, every part are structures in the postcard format.
+//! Integers are little-endian. The head and, unpacked, every frame of a part are structures in the postcard format: first
+//! the facts about its inputs, then what its attempts share, then the attempts, group by group.
 
 use super::columns::Columns;
 use super::error::PartialError;
+use super::frame;
+use super::group::Group;
 use super::settings::Settings;
 use crate::ingest::{Facts, PARTIAL, Part};
 use crate::untrusted::mask_keys;
+use frame::Frame;
+use rayon::prelude::*;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// Version of the file format.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// Bytes before the head.
 const FIXED: usize = PARTIAL.len() + 4 + 4 + 32;
-/// Compression level of zstd: higher ones take much longer and gain little.
-const LEVEL: i32 = 6;
-
 /// SHA-256 of the compressed bytes of a part, by which the part is identified.
 pub(super) type Digest = [u8; 32];
 
@@ -43,20 +46,61 @@ struct Head {
 impl Sealed {
     /// Serialises and compresses a part.
     pub(super) fn of(part: &Part) -> io::Result<Sealed> {
-        let bytes = zstd::bulk::compress(&plain(part)?, LEVEL)?;
+        let columns = Columns::of(&part.table, part.facts.inputs.len() as u32);
+        let mut bytes = Vec::new();
+        frame::add(&plain(&masked(part.facts.clone()))?, 0, &mut bytes)?;
+        frame::add(&plain(&columns)?, 0, &mut bytes)?;
+        let groups: Vec<io::Result<Vec<u8>>> = columns.groups(&part.table, |group| {
+            let mut bytes = Vec::new();
+            // No frame of attempts takes less than a byte for each, so that their number is bounded by the bytes stored.
+            frame::add(&plain(&group)?, group.rows(), &mut bytes)?;
+            Ok(bytes)
+        });
+        for group in groups {
+            bytes.append(&mut group?);
+        }
         Ok(Sealed { digest: Sha256::digest(&bytes).into(), bytes })
+    }
+
+    /// Returns the facts about the inputs of the part.
+    pub(super) fn facts(&self) -> Result<Facts, PartialError> {
+        facts_of(&mut self.bytes.as_slice())
     }
 
     /// Decompresses and deserialises the part.
     pub(super) fn open(&self) -> Result<Part, PartialError> {
-        open_plain(&zstd::stream::decode_all(self.bytes.as_slice()).map_err(|_| PartialError::Damaged)?)
+        let mut rest = self.bytes.as_slice();
+        let facts = facts_of(&mut rest)?;
+        let columns: Columns = opened(&next(&mut rest)?)?;
+        let frames: Result<Vec<Frame<'_>>, _> = std::iter::from_fn(|| frame::next(&mut rest)).collect();
+        let groups: Result<Vec<Group>, _> = frames?.par_iter().map(group_of).collect();
+        let files = facts.inputs.len() as u32;
+        let mut table = columns.table(groups?, files).ok_or(PartialError::Damaged)?;
+        table.files = facts.inputs.iter().map(|input| input.name.clone()).collect();
+        Ok(Part { table, facts })
     }
 }
 
-/// A part before it is compressed.
-pub(super) fn plain(part: &Part) -> io::Result<Vec<u8>> {
-    let columns = Columns::of(&part.table, part.facts.inputs.len() as u32);
-    postcard::to_stdvec(&(masked(part.facts.clone()), &columns)).map_err(io::Error::other)
+fn plain(structure: &impl Serialize) -> io::Result<Vec<u8>> {
+    postcard::to_stdvec(structure).map_err(io::Error::other)
+}
+
+fn next<'f>(rest: &mut &'f [u8]) -> Result<Frame<'f>, PartialError> {
+    frame::next(rest).unwrap_or(Err(PartialError::Damaged))
+}
+
+fn opened<T: DeserializeOwned>(frame: &Frame<'_>) -> Result<T, PartialError> {
+    postcard::from_bytes(&frame.unpack()?).map_err(|_| PartialError::Damaged)
+}
+
+fn facts_of(rest: &mut &[u8]) -> Result<Facts, PartialError> {
+    let facts: Facts = opened(&next(rest)?)?;
+    if facts.is_sound() { Ok(facts) } else { Err(PartialError::Damaged) }
+}
+
+fn group_of(frame: &Frame<'_>) -> Result<Group, PartialError> {
+    let group: Group = opened(frame)?;
+    if group.rows() <= frame.stored.len() { Ok(group) } else { Err(PartialError::Damaged) }
 }
 
 /// The facts with keys in names and quoted text masked.
@@ -75,17 +119,6 @@ fn masked(mut facts: Facts) -> Facts {
     facts.misread.iter_mut().for_each(|(.., (_, _, text))| mask(text));
     facts.unclear.iter_mut().filter_map(|(key, _)| key.as_mut()).for_each(|(key, _)| mask(key));
     facts
-}
-
-/// The part of which these are the bytes before compression.
-pub(super) fn open_plain(bytes: &[u8]) -> Result<Part, PartialError> {
-    let (facts, columns): (Facts, Columns) = postcard::from_bytes(bytes).map_err(|_| PartialError::Damaged)?;
-    if !facts.is_sound() {
-        return Err(PartialError::Damaged);
-    }
-    let mut table = columns.table(facts.inputs.len() as u32).ok_or(PartialError::Damaged)?;
-    table.files = facts.inputs.iter().map(|input| input.name.clone()).collect();
-    Ok(Part { table, facts })
 }
 
 /// Writes a partial.

@@ -4,11 +4,17 @@
 //! together give the same result as reading all logs at once. Names are stored as strings; no numbering of one process
 //! is written.
 
+#[doc(hidden)]
+pub mod bench;
 mod columns;
 mod details;
 mod error;
 mod file;
+mod frame;
+mod group;
+mod ids;
 mod names;
+mod numbers;
 mod readings;
 mod settings;
 mod state;
@@ -17,7 +23,7 @@ pub use error::PartialError;
 pub use settings::Settings;
 pub use state::{State, StateError};
 
-use crate::ingest::{InputFacts, PARTIAL, Part};
+use crate::ingest::{Facts, InputFacts, PARTIAL, Part};
 use file::Sealed;
 use rayon::prelude::*;
 use std::fs::File;
@@ -95,11 +101,24 @@ impl Partial {
         }
     }
 
+    /// Returns the facts about the inputs of each part, with the name of the partial it came from. An error carries the
+    /// name of the partial that cannot be used.
+    pub(crate) fn facts(&self) -> Result<Vec<(Facts, String)>, (String, PartialError)> {
+        self.each(Sealed::facts)
+    }
+
     /// Decompresses the parts, each with the name of the partial it came from. An error carries the name of the partial
     /// that cannot be used.
     pub(crate) fn open(&self) -> Result<Vec<(Part, String)>, (String, PartialError)> {
-        let open = |(part, name): &(Sealed, String)| match part.open() {
-            Ok(part) => Ok((part, name.clone())),
+        self.each(Sealed::open)
+    }
+
+    fn each<T: Send>(
+        &self,
+        open: impl Fn(&Sealed) -> Result<T, PartialError> + Sync,
+    ) -> Result<Vec<(T, String)>, (String, PartialError)> {
+        let open = |(part, name): &(Sealed, String)| match open(part) {
+            Ok(opened) => Ok((opened, name.clone())),
             Err(error) => Err((name.clone(), error)),
         };
         self.parts.par_iter().map(open).collect()
@@ -117,10 +136,10 @@ pub fn is_partial(path: &Path) -> bool {
 ///
 /// # Errors
 /// When some are: the name of one partial, and the input and the other partial it shares it with.
-pub(crate) fn check_overlaps(parts: &[(Part, String)]) -> Result<(), (String, PartialError)> {
+pub(crate) fn check_overlaps(parts: &[(Facts, String)]) -> Result<(), (String, PartialError)> {
     let mut inputs: Vec<(&InputFacts, usize)> = Vec::new();
-    for (nth, (part, _)) in parts.iter().enumerate() {
-        inputs.extend(part.facts.inputs.iter().map(|input| (input, nth)));
+    for (nth, (facts, _)) in parts.iter().enumerate() {
+        inputs.extend(facts.inputs.iter().map(|input| (input, nth)));
     }
     inputs.sort_by_key(|(input, _)| (&input.name, input.head, input.start, input.read));
     let twice = inputs.windows(2).find(|pair| pair[0].1 != pair[1].1 && pair[0].0.overlaps(pair[1].0));

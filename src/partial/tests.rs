@@ -1,6 +1,7 @@
 //! A partial may come from anywhere: whatever its bytes say under a right checksum, it is refused or it is judged.
 
-use super::file::{Sealed, open_plain, plain};
+use super::file::Sealed;
+use super::{PartialError, frame};
 use crate::ingest::{Options, Part, Source, join, read_part};
 use crate::judge::{self, judge};
 use proptest::prelude::*;
@@ -25,12 +26,61 @@ fn part() -> Part {
     read_part(&[Source::File(path)], &Options::default(), &|_| {})
 }
 
+/// What the frames of a part hold.
+fn unpacked(sealed: &Sealed) -> Vec<Vec<u8>> {
+    let mut rest = sealed.bytes.as_slice();
+    std::iter::from_fn(|| frame::next(&mut rest)).map(|frame| frame.unwrap().unpack().unwrap()).collect()
+}
+
+/// A part of such frames, as the program would store it.
+fn packed(frames: &[Vec<u8>]) -> Sealed {
+    let mut bytes = Vec::new();
+    frames.iter().for_each(|plain| frame::add(plain, 0, &mut bytes).unwrap());
+    Sealed { bytes, ..Sealed::of(&Part::default()).unwrap() }
+}
+
 #[test]
 fn a_part_that_nobody_changed_is_read_again() {
     let part = part();
-    let again = open_plain(&plain(&part).unwrap()).unwrap();
-    assert_eq!(again.table.rows.len(), part.table.rows.len());
-    assert_eq!(Sealed::of(&part).unwrap().open().unwrap().facts.inputs, part.facts.inputs);
+    let sealed = Sealed::of(&part).unwrap();
+    for again in [packed(&unpacked(&sealed)).open().unwrap(), sealed.open().unwrap()] {
+        assert_eq!(format!("{:?}", again.table.rows), format!("{:?}", part.table.rows));
+        assert_eq!(again.facts.inputs, part.facts.inputs);
+    }
+}
+
+#[test]
+fn a_frame_that_unpacks_to_many_times_its_length_is_refused() {
+    let zeros = vec![0_u8; 64 << 20];
+    let bomb = zstd::bulk::compress(&zeros, 1).unwrap();
+    let lengths = [zeros.len(), bomb.len()].map(|length| (length as u32).to_le_bytes()).concat();
+    let bytes = [lengths, bomb].concat();
+    let bomb = Sealed { bytes, ..Sealed::of(&Part::default()).unwrap() };
+    assert!(matches!(bomb.open(), Err(PartialError::Bloated { .. })));
+    // The program itself stores what would pack so well as it is.
+    assert_eq!(packed(std::slice::from_ref(&zeros)).bytes.len(), 8 + zeros.len());
+}
+
+#[test]
+fn a_group_takes_a_byte_for_each_of_its_attempts() {
+    let line = r#"{"ts":"2026-01-05T10:00:00Z","status":200}"#.to_owned() + "\n";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.jsonl");
+    std::fs::write(&path, line.repeat(5_000)).unwrap();
+    let sealed = Sealed::of(&read_part(&[Source::File(path)], &Options::default(), &|_| {})).unwrap();
+    assert!(sealed.bytes.len() > 5_000);
+    assert_eq!(sealed.open().unwrap().table.rows.len(), 5_000);
+    // A frame that packs better than attempts are allowed to, and not better than other frames are.
+    let frames = unpacked(&sealed);
+    let mut stored = zstd::bulk::compress(&frames[2], 1).unwrap();
+    let padding = frames[2].len() / 40 - stored.len();
+    stored.extend([0x184d_2a50, padding as u32].map(u32::to_le_bytes).concat());
+    stored.resize(stored.len() + padding, 0);
+    assert!(stored.len() < 5_000);
+    let mut bytes = packed(&frames[..2]).bytes;
+    bytes.extend([frames[2].len(), stored.len()].map(|length| (length as u32).to_le_bytes()).concat());
+    bytes.extend(stored);
+    assert!(matches!((Sealed { bytes, ..sealed }).open(), Err(PartialError::Damaged)));
 }
 
 #[test]
@@ -44,9 +94,11 @@ fn keys_in_ids_and_names_are_masked() {
         )
     };
     std::fs::write(&path, format!("{}\n{}\n{{\"{key}\n", line(429), line(200))).unwrap();
-    let bytes = plain(&read_part(&[Source::File(path)], &Options::default(), &|_| {})).unwrap();
-    assert!(!bytes.windows(12).any(|window| window == b"AAAABBBBCCCC"));
-    assert_eq!(open_plain(&bytes).unwrap().table.rows.len(), 2);
+    let sealed = Sealed::of(&read_part(&[Source::File(path)], &Options::default(), &|_| {})).unwrap();
+    assert!(!unpacked(&sealed).concat().windows(12).any(|window| window == b"AAAABBBBCCCC"));
+    let part = sealed.open().unwrap();
+    assert_eq!(part.table.rows.len(), 2);
+    assert!(part.table.rows.iter().all(|row| !format!("{:?}", part.table.request_id(row)).contains("AAAABBBBCCCC")));
 }
 
 proptest! {
@@ -54,12 +106,12 @@ proptest! {
     fn a_part_that_was_changed_is_refused_or_joined(
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
     ) {
-        let mut bytes = plain(&part()).unwrap();
+        let mut frames = unpacked(&Sealed::of(&part()).unwrap());
         for (place, byte) in changes {
-            let place = place.index(bytes.len());
-            bytes[place] = byte;
+            let place = place.index(frames.concat().len());
+            *frames.iter_mut().flatten().nth(place).unwrap() = byte;
         }
-        if let Ok(changed) = open_plain(&bytes) {
+        if let Ok(changed) = packed(&frames).open() {
             let joined = join(vec![changed, part()]).unwrap();
             let judgement = judge(&joined.table, &judge::Options::default());
             let _ = judgement.fleet.worst_incidents();

@@ -34,17 +34,17 @@ fn length(cells: &Cells) -> usize {
 
 fn cell(cells: &Cells, row: usize) -> Cow<'_, str> {
     let shown = match cells {
-        Cells::Text(list) => return list[row].as_deref().map_or(Cow::Borrowed(""), inert),
+        Cells::Text(list) => return list[row].as_deref().map_or(Cow::Borrowed(""), escape_formula),
         Cells::Int(list) => list[row].map(|n| n.to_string()),
         Cells::Time(list) => list[row].map(|us| Time(us).to_string()),
         Cells::Float(list) => list[row].map(|x| x.to_string()),
-        Cells::Bool(list) => list[row].map(|truth| truth.to_string()),
+        Cells::Bool(list) => list[row].map(|value| value.to_string()),
     };
     Cow::Owned(shown.unwrap_or_default())
 }
 
-/// Makes text of a log safe from being read as a formula: with a leading apostrophe a spreadsheet shows it as text.
-fn inert(text: &str) -> Cow<'_, str> {
+/// Prepends an apostrophe to text that a spreadsheet would execute as a formula.
+fn escape_formula(text: &str) -> Cow<'_, str> {
     let text = safe(text);
     if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { Cow::Owned(format!("'{text}")) } else { text }
 }

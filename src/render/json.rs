@@ -31,12 +31,12 @@ pub fn pretty(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
 /// Returns an error if writing to `out` fails.
 pub fn render_reject(reject: &Reject, text: &str, out: &mut dyn Write) -> io::Result<()> {
     #[derive(Serialize)]
-    struct Line<'a> {
+    struct RejectLine<'a> {
         #[serde(flatten)]
         reject: &'a Reject,
         text: &'a str,
     }
-    serde_json::to_writer(&mut *out, &Line { reject, text })?;
+    serde_json::to_writer(&mut *out, &RejectLine { reject, text })?;
     out.write_all(b"\n")
 }
 

@@ -14,6 +14,8 @@ use std::sync::Arc;
 
 /// Rows per row group; readers can skip row groups and read them in parallel.
 const GROUP_ROWS: usize = 1 << 20;
+/// Values written before the size of a page is looked at.
+const BATCH_VALUES: usize = 128;
 
 /// Writes the table, compressed with zstd.
 ///
@@ -29,7 +31,9 @@ pub fn render(frame: &Frame, out: &mut dyn Write) -> io::Result<()> {
 fn write(frame: &Frame, file: &mut Vec<u8>, group_rows: usize) -> Result<()> {
     // The default level of zstd.
     let compression = Compression::ZSTD(ZstdLevel::try_new(3)?);
-    let properties = WriterProperties::builder().set_compression(compression).build();
+    // Pages end between batches of values, so that pages of long values stay small enough to be read back.
+    let properties =
+        WriterProperties::builder().set_compression(compression).set_write_batch_size(BATCH_VALUES).build();
     let mut writer = SerializedFileWriter::new(file, schema(frame)?, Arc::new(properties))?;
     let rows = frame.columns.first().map_or(0, |(_, cells)| height(cells));
     for start in (0..rows).step_by(group_rows) {

@@ -1,6 +1,6 @@
-//! A configuration to start from, filled with what a log shows; most of it is commented out.
+//! A configuration file to start from, filled in from a log. Most of it is commented out.
 //!
-//! A line that begins with `#` and no space is TOML to be uncommented; one that begins with `# ` is an explanation.
+//! A line that starts with `#` without a space is commented-out TOML; one that starts with `# ` is an explanation.
 
 use crate::config::quoted;
 use crate::model::{Dimension, units::counted};
@@ -11,7 +11,7 @@ use glob::Pattern;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// What is known of the log.
+/// What is known about the log.
 pub struct Facts<'r> {
     /// Its report; `None` without a log or if no attempt could be read.
     pub report: Option<&'r Report>,
@@ -31,15 +31,17 @@ pub fn config(facts: &Facts<'_>, schema: Option<&str>) -> String {
     if let Some(schema) = schema {
         file.line(&format!("#:schema ./{schema}"));
     }
-    file.say(
-        "retrylens.toml, begun by `retrylens config init`. A line that begins with # and no space can be switched on.",
+    file.explain(
+        "retrylens.toml, written by `retrylens config init`. To use a line that starts with # without a space, delete the #.",
     );
-    file.say("`retrylens config show` prints what is in force, `retrylens explain CODE` what a rule means.");
+    file.explain(
+        "`retrylens config show` prints the effective configuration, `retrylens explain CODE` explains a rule.",
+    );
     if let Some(report) = facts.report {
         let totals = &report.totals;
         let inputs = (report.inputs.len() as u64, "input");
         let all = [inputs, (totals.sends, "attempt"), (totals.calls, "call"), (totals.runs, "run")];
-        file.say(&format!("The log: {}.", all.map(|(n, word)| counted(n, word)).join(", ")));
+        file.explain(&format!("The log: {}.", all.map(|(n, word)| counted(n, word)).join(", ")));
     }
     file.rules_judged();
     file.fields(facts);
@@ -60,35 +62,35 @@ impl File {
         self.0.push('\n');
     }
 
-    fn say(&mut self, text: &str) {
+    fn explain(&mut self, text: &str) {
         // Some sentences contain names from the log.
         let text = terminal(text);
         let _ = writeln!(self.0, "# {text}");
     }
 
     /// Writes a commented-out line.
-    fn offer(&mut self, text: &str) {
+    fn commented_out(&mut self, text: &str) {
         let _ = writeln!(self.0, "#{text}");
     }
 
-    fn begin(&mut self, heading: &str) {
+    fn section(&mut self, heading: &str) {
         self.0.push('\n');
-        self.say(heading);
+        self.explain(heading);
     }
 
     fn rules_judged(&mut self) {
-        self.begin("Judge only by these rules, or leave some out: codes, or how they begin.");
-        self.offer("select = [\"RL1\", \"RL3\"]");
-        self.offer("ignore = [\"RL804\"]");
+        self.section("Apply only these rules, or all but some: codes or prefixes of codes.");
+        self.commented_out("select = [\"RL1\", \"RL3\"]");
+        self.commented_out("ignore = [\"RL804\"]");
     }
 
     fn fields(&mut self, facts: &Facts<'_>) {
-        self.begin("Keys of your logger, and the fields they stand for: docs/formats.md lists the fields.");
+        self.section("Custom keys of your log, and the fields they map to: docs/formats.md lists the fields.");
         if facts.unknown_keys.is_empty() {
-            self.offer("[fields]");
-            self.offer("\"http.took\" = \"duration_ms\"");
+            self.commented_out("[fields]");
+            self.commented_out("\"http.took\" = \"duration_ms\"");
         } else {
-            self.say("Lines of the log look like attempts and say in no known key how they went. These keys may: check them.");
+            self.explain("Some lines look like attempts, but have no known key for the outcome. These keys may give it; check them.");
             self.line("[fields]");
             for (key, field) in facts.unknown_keys.iter().filter(|(key, _)| is_clear(key)) {
                 self.line(&format!("{} = {}", quoted(key), quoted(field)));
@@ -96,22 +98,27 @@ impl File {
         }
         let gaps = facts.report.map(|report| report.coverage.as_slice()).unwrap_or_default();
         for gap in gaps {
-            self.say(&format!("The log has no {}: {} cannot judge.", gap.field, gap.rules.join(", ")));
+            self.explain(&format!("The log has no {}, which is required by {}.", gap.field, gap.rules.join(", ")));
         }
     }
 
     fn policies(&mut self, report: &Report) {
-        self.begin("What you declare of retries, to hold the log against. The values are those the log shows.");
+        self.section("Declared retry policies, which logs are compared with. The values are those found in the log.");
         let worst = report.runs.iter().map(|run| run.worst_call_attempts).max().unwrap_or(1);
         for provider in names(report, Dimension::Provider) {
             let loops = report.backoff.iter().filter(|it| it.provider.as_deref() == Some(provider));
             let loops: Vec<&Backoff> = loops.collect();
             for it in &loops {
-                self.say(&format!("{provider}, {}: {} ({})", it.loop_name(), it.summary, counted(it.waits, "wait")));
+                self.explain(&format!(
+                    "{provider}, {}: {} ({})",
+                    it.loop_name(),
+                    it.summary,
+                    counted(it.waits, "wait")
+                ));
             }
-            self.offer("[[policy]]");
-            self.offer(&format!("provider = {}", pattern(provider)));
-            self.offer(&format!("max_attempts = {worst} # the most one call of this log took"));
+            self.commented_out("[[policy]]");
+            self.commented_out(&format!("provider = {}", pattern(provider)));
+            self.commented_out(&format!("max_attempts = {worst} # maximum of any call in the log"));
             if let Some(it) = loops.iter().find(|it| it.first_s.is_some_and(|first| first > 0.0)) {
                 self.schedule(it);
             }
@@ -121,11 +128,11 @@ impl File {
     fn schedule(&mut self, it: &Backoff) {
         let values = [("base_s", it.first_s), ("factor", it.factor), ("cap_s", it.cap_s)];
         for (key, value) in values.into_iter().filter_map(|(key, value)| Some((key, value?))) {
-            self.offer(&format!("{key} = {value}"));
+            self.commented_out(&format!("{key} = {value}"));
         }
         // A narrow jitter cannot be declared; the default, full, allows for it.
         if let Some(jitter) = it.jitter.filter(|jitter| *jitter != "narrow") {
-            self.offer(&format!("jitter = {}", quoted(jitter)));
+            self.commented_out(&format!("jitter = {}", quoted(jitter)));
         }
     }
 
@@ -136,11 +143,11 @@ impl File {
         if models.is_empty() {
             return;
         }
-        self.begin("US dollars a million tokens, for models whose cost the log does not give: fill in your prices.");
+        self.section("Prices in US dollars per million tokens, for models without logged cost. Fill in your prices.");
         for model in models.iter().take(SHOWN) {
-            self.offer(&format!("[prices.{}]", pattern(model)));
-            self.offer("input_per_mtok = 0.0");
-            self.offer("output_per_mtok = 0.0");
+            self.commented_out(&format!("[prices.{}]", pattern(model)));
+            self.commented_out("input_per_mtok = 0.0");
+            self.commented_out("output_per_mtok = 0.0");
         }
     }
 
@@ -150,13 +157,13 @@ impl File {
         if found.is_empty() {
             return;
         }
-        self.begin("The rules that found something, with their thresholds as they are.");
+        self.section("Rules with findings in the log, with their current thresholds.");
         for rule in found {
-            self.offer(&format!("[rules.{}] # {}", rule.code, rule.name));
-            self.offer(&format!("severity = {}", quoted(rule.severity.name())));
+            self.commented_out(&format!("[rules.{}] # {}", rule.code, rule.name));
+            self.commented_out(&format!("severity = {}", quoted(rule.severity.name())));
             for setting in rule.settings {
                 let unit = if setting.unit.is_empty() { String::new() } else { format!(", {}", setting.unit) };
-                self.offer(&format!("{} = {} # {}{unit}", setting.name, setting.default, setting.meaning));
+                self.commented_out(&format!("{} = {} # {}{unit}", setting.name, setting.default, setting.meaning));
             }
         }
     }
@@ -164,7 +171,7 @@ impl File {
     fn suppressions(&mut self, report: &Report) {
         let Some(window) = report.window.filter(|_| !report.problems.is_empty()) else { return };
         let expires = window.last.utc().date_naive() + chrono::Duration::days(ACCEPTED_FOR);
-        self.begin("Problems you accept for now: they are counted, and fail nothing until the date.");
+        self.section("Problems to accept for now: until the date they are counted, but do not affect the exit code.");
         let are_clear =
             |problem: &&Problem| [&problem.provider, &problem.model].into_iter().flatten().all(|name| is_clear(name));
         for problem in report.problems.iter().filter(are_clear).take(SHOWN) {
@@ -173,17 +180,17 @@ impl File {
     }
 
     fn suppression(&mut self, problem: &Problem, expires: chrono::NaiveDate) {
-        self.offer("[[suppress]]");
-        self.offer(&format!("rule = {}", quoted(problem.rule)));
+        self.commented_out("[[suppress]]");
+        self.commented_out(&format!("rule = {}", quoted(problem.rule)));
         let names = [("provider", &problem.provider), ("model", &problem.model)];
         for (key, name) in names.into_iter().filter_map(|(key, name)| Some((key, name.as_deref()?))) {
-            self.offer(&format!("{key} = {}", pattern(name)));
+            self.commented_out(&format!("{key} = {}", pattern(name)));
         }
         if let Some(class) = problem.class {
-            self.offer(&format!("class = {}", quoted(class)));
+            self.commented_out(&format!("class = {}", quoted(class)));
         }
-        self.offer("reason = \"say why\"");
-        self.offer(&format!("expires = {expires}"));
+        self.commented_out("reason = \"give a reason\"");
+        self.commented_out(&format!("expires = {expires}"));
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) fn layers(fleet: &Fleet<'_>) -> Vec<LayerRow> {
         .map(|(layering, tally)| {
             let (inner, outer) = layering.names(&table.names);
             let (client, client_version) = layering.client(&table.names);
-            let first = tally.first.and_then(|spot| table.detail(&table.rows[spot.row as usize]));
+            let first = tally.first.and_then(|row_ref| table.detail(&table.rows[row_ref.row as usize]));
             LayerRow {
                 client: client.map(masked),
                 client_version: client_version.map(masked),

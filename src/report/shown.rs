@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 impl Report {
     /// Removes problems below `least`, their findings and the advice about them, and counts the problems in
     /// [`Report::problems_hidden`]. Verdict and totals are unchanged: what is hidden still happened.
-    pub fn show_from(&mut self, least: Severity) {
+    pub fn hide_below(&mut self, least: Severity) {
         let all = self.problems.len();
         self.problems.retain(|problem| problem.severity >= least);
         self.problems_hidden += (all - self.problems.len()) as u64;

@@ -159,7 +159,7 @@ pub enum Check {
     Fleet(fn(&Fleet<'_>, &Settings) -> Vec<Hit>),
     /// Like [`Check::Fleet`], for rules that may lack evidence: if the first function finds nothing, the second returns
     /// the missing field and the number of calls that lack it.
-    FleetIfTold(fn(&Fleet<'_>, &Settings) -> Vec<Hit>, fn(&Fleet<'_>, &Settings) -> Option<(Field, u64)>),
+    FleetIfLogged(fn(&Fleet<'_>, &Settings) -> Vec<Hit>, fn(&Fleet<'_>, &Settings) -> Option<(Field, u64)>),
 }
 
 /// A rule, as listed in the catalogue.

@@ -40,7 +40,7 @@ pub(super) const RULE: Rule = Rule {
          success counts.",
         "Calls that start within the grace time after the first refusal may not have known of it.",
     ]],
-    check: Check::FleetIfTold(check, lacks),
+    check: Check::FleetIfLogged(check, missing_field),
     firing: &[
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}
 {"ts":"2026-03-10T09:20:00Z","run_id":"r","call_id":"b","status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}
@@ -87,7 +87,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
 }
 
 /// Counts calls of several runs that met a cap of the same kind, if no account is logged that the runs might share.
-fn lacks(fleet: &Fleet<'_>, _: &Settings) -> Option<(Field, u64)> {
+fn missing_field(fleet: &Fleet<'_>, _: &Settings) -> Option<(Field, u64)> {
     let of_runs: Vec<(Symbol, Class, u64)> = (fleet.caps.iter())
         .filter_map(|(key, cap)| match key.holder {
             Holder::Run(run) => Some((run, key.class, cap.opened_since(Time(i64::MIN)).calls)),

@@ -78,18 +78,18 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
-    match (retried(call, settings), lacks(call, settings)) {
+    match (retried(call, settings), missing_field(call, settings)) {
         (Some(retried), _) => Ok(Some(hit(call, &retried))),
-        (None, lacks) => match refused::decided(call, |p| call.at(p).class.is_some_and(about_the_request)) {
+        (None, missing) => match refused::decided(call, |p| call.at(p).class.is_some_and(about_the_request)) {
             Some(decided) => Ok(Some(hit(call, &decided))),
-            None => lacks.map_or(Ok(None), Err),
+            None => missing.map_or(Ok(None), Err),
         },
     }
 }
 
 /// Returns the field that would show whether a request that was refused repeatedly was refused alike, or whether
 /// earlier attempts without a call id belong to it.
-fn lacks(call: &Call<'_>, settings: &Settings) -> Option<Field> {
+fn missing_field(call: &Call<'_>, settings: &Settings) -> Option<Field> {
     let refused = |p: usize| call.at(p).class.is_some_and(about_the_request);
     let first = call.first();
     if refused(0) && first.number > 1 && first.flags.has(Flags::NO_CALL_ID) {

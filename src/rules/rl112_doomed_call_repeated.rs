@@ -2,7 +2,7 @@
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::classify::Class;
-use crate::measure::{Alike, Fleet, Refused};
+use crate::measure::{Fleet, MatchedBy, TerminalStreak};
 use crate::model::{Confidence, Evidence, Remedy, Severity, Symbol, units};
 use std::borrow::Cow;
 
@@ -38,7 +38,7 @@ pub(super) const RULE: Rule = Rule {
         "Spent caps are RL102; tools, cancelled calls, policy refusals and unknown failures do not count.",
         "Where size was refused in the same words, or attempts were grouped by likeness, it is a warning.",
     ]],
-    check: Check::FleetIfTold(check, lacks),
+    check: Check::FleetIfLogged(check, missing_field),
     firing: &[
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"a","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"tools.12: deferred tool not loaded"}
 {"ts":"2026-03-10T09:01:35Z","run_id":"r","call_id":"b","duration_ms":300,"status":400,"error_type":"invalid_request_error","error_message":"tools.12: deferred tool not loaded"}
@@ -102,52 +102,52 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let least = settings.get(RULE.code, &CALLS).max(2.0) as u64;
     let runs = fleet.sorted_runs().into_iter();
     runs.flat_map(|(name, run, tally)| {
-        let loops = tally.terminal_failures.in_a_row(least).into_iter();
-        loops.map(move |refused| hit(name, run, refused))
+        let streaks = tally.terminal_failures.longest_streaks(least).into_iter();
+        streaks.map(move |streak| hit(name, run, streak))
     })
     .collect()
 }
 
 /// Counts calls refused for the content of the request if no hash shows whether it was the same request.
-fn lacks(fleet: &Fleet<'_>, settings: &Settings) -> Option<(Field, u64)> {
+fn missing_field(fleet: &Fleet<'_>, settings: &Settings) -> Option<(Field, u64)> {
     let least = settings.get(RULE.code, &CALLS).max(2.0) as u64;
     let unhashed: u64 =
         fleet.runs.values().map(|run| run.terminal_failures.unhashed()).filter(|calls| *calls >= least).sum();
     (unhashed > 0).then_some((Field::RequestHash, unhashed))
 }
 
-fn hit(name: &str, run: Symbol, refused: &Refused) -> Hit {
-    let span_s = refused.seen.1.s_since(refused.seen.0);
-    let alike = match refused.alike {
-        Alike::Message => " with the same words",
-        Alike::Request => " with the same request",
-        Alike::Class => "",
+fn hit(name: &str, run: Symbol, streak: &TerminalStreak) -> Hit {
+    let span_s = streak.seen.1.s_since(streak.seen.0);
+    let alike = match streak.matched_by {
+        MatchedBy::Message => " with the same words",
+        MatchedBy::Request => " with the same request",
+        MatchedBy::Class => "",
     };
-    let until = refused.reopens.map(|time| format!("; the window reopens at {time}")).unwrap_or_default();
+    let until = streak.reopens.map(|time| format!("; the window reopens at {time}")).unwrap_or_default();
     let mut hit = Hit::new(format!(
         "{} of the run ({}) failed as {}{alike} over {}, and none succeeded in between{until}",
-        units::counted(refused.calls, "call"),
-        units::counted(refused.sends, "attempt"),
-        refused.class.name(),
+        units::counted(streak.calls, "call"),
+        units::counted(streak.sends, "attempt"),
+        streak.class.name(),
         shared::seconds(span_s),
     ))
-    .about(Some(refused.class))
-    .count("calls", refused.calls)
-    .count("calls_in_turn", refused.in_turn)
-    .count("sends", refused.sends)
+    .about(Some(streak.class))
+    .count("calls", streak.calls)
+    .count("calls_in_turn", streak.in_turn)
+    .count("sends", streak.sends)
     .number("hours", span_s / 3600.0)
-    .figure("first", Evidence::At(refused.seen.0))
-    .figure("last", Evidence::At(refused.seen.1));
-    if let Some(reopens) = refused.reopens {
+    .figure("first", Evidence::At(streak.seen.0))
+    .figure("last", Evidence::At(streak.seen.1));
+    if let Some(reopens) = streak.reopens {
         hit = hit.figure("reopens_at", Evidence::At(reopens));
     }
-    hit.until = refused.reopens;
-    hit.rows.extend(refused.rows());
-    (hit.fix, hit.remedy) = advice(refused.class);
+    hit.until = streak.reopens;
+    hit.rows.extend(streak.rows());
+    (hit.fix, hit.remedy) = advice(streak.class);
     // Attempts after the first of each call are counted by the rules about calls.
-    hit.wasted_more = refused.avoidable;
+    hit.wasted_more = streak.avoidable;
     hit.run = Some(run);
-    if refused.guessed {
+    if streak.guessed {
         hit.severity = Some(Severity::Warning);
         hit.confidence = Confidence::Low;
     } else if name.starts_with("file:") {

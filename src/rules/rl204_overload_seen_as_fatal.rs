@@ -33,7 +33,7 @@ pub(super) const RULE: Rule = Rule {
          without a key and decided fallbacks do not count as giving up.",
         "Calls of no named run are not compared.",
     ]],
-    check: Check::FleetIfTold(check, lacks),
+    check: Check::FleetIfLogged(check, missing_field),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"a","attempt":1,"status":529,"error_type":"overloaded_error"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"a","attempt":2,"status":200}
@@ -82,17 +82,17 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let mut hits = Vec::new();
     // Without a run id, calls of different programs may be mixed.
     for (_, run, tally) in fleet.sorted_runs().into_iter().filter(|(_, run, _)| run.is_some()) {
-        let torn = tally.handlings.iter().filter(|(_, handling)| {
+        let inconsistent = tally.handlings.iter().filter(|(_, handling)| {
             let both = handling.retried.min(handling.given_up);
             both as f64 >= least
         });
-        hits.extend(torn.map(|(class, handling)| hit(run, class, handling)));
+        hits.extend(inconsistent.map(|(class, handling)| hit(run, class, handling)));
     }
     hits
 }
 
 /// Counts calls for which only call ids would show whether they were retried, if these could change the result.
-fn lacks(fleet: &Fleet<'_>, settings: &Settings) -> Option<(Field, u64)> {
+fn missing_field(fleet: &Fleet<'_>, settings: &Settings) -> Option<(Field, u64)> {
     let least = settings.get(RULE.code, &CALLS).max(1.0);
     let named = fleet.runs.iter().filter(|(run, _)| run.is_some()).flat_map(|(_, tally)| tally.handlings.iter());
     let open = named.filter(|(_, handling)| {
@@ -119,8 +119,8 @@ fn hit(run: Symbol, class: Class, handling: &Handling) -> Hit {
     .count("calls_retried", handling.retried)
     .count("calls_given_up", handling.given_up)
     .count("given_up_mid_stream", handling.given_up_mid_stream);
-    hit.rows.extend(handling.first_given_up.map(|spot| spot.row));
-    hit.rows.extend(handling.first_retried.map(|spot| spot.row));
+    hit.rows.extend(handling.first_given_up.map(|row_ref| row_ref.row));
+    hit.rows.extend(handling.first_retried.map(|row_ref| row_ref.row));
     hit.run = Some(run);
     hit
 }

@@ -46,9 +46,9 @@ pub(super) const RULE: Rule = Rule {
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let attempt = call.first();
     let class = attempt.class?;
-    let invited = attempt.should_retry() == Some(true) && !class.is_money() && !class.is_window();
+    let server_allows_retry = attempt.should_retry() == Some(true) && !class.is_money() && !class.is_window();
     let gave_up = repeats::sent_once(call) && call.outcome == Outcome::Failed;
-    if !invited || !gave_up || excused(attempt) || rl206::too_long(call, 0, settings) {
+    if !server_allows_retry || !gave_up || has_reason_to_stop(attempt) || rl206::too_long(call, 0, settings) {
         return None;
     }
     let status = if attempt.status == 0 { String::new() } else { format!(" (status {})", attempt.status) };
@@ -67,8 +67,8 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// Whether the attempt had a reason to stop, or to continue elsewhere, that is no mistake.
-fn excused(attempt: &Attempt) -> bool {
+/// Whether the attempt had a reason to stop, or to continue elsewhere, that is valid.
+fn has_reason_to_stop(attempt: &Attempt) -> bool {
     let flags = attempt.flags;
     shared::is_unsafe_to_repeat(attempt)
         || flags.has(Flags::TOOL)

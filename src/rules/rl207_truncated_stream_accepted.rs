@@ -157,8 +157,8 @@ fn each<'f>(
     let noun = if asker.stream { "stream" } else { "answer" };
     let provider = asker.names(fleet.table)[0];
     let more = endless.count.saturating_sub(EARLIEST as u64);
-    endless.earliest.iter().map(move |spot: &RowRef| {
-        let attempt: &Attempt = &fleet.table.rows[spot.row as usize];
+    endless.earliest.iter().map(move |row_ref: &RowRef| {
+        let attempt: &Attempt = &fleet.table.rows[row_ref.row as usize];
         let mut message =
             format!("a {noun} with status 200 {what} and was used as an answer ({} of {of}", endless.count);
         message.push_str(if asker.stream { " streams of this client)" } else { " answers of this client)" });
@@ -166,7 +166,7 @@ fn each<'f>(
         if more > 0 {
             hit = hit.count("not_listed", more);
         }
-        hit.rows.push(spot.row);
+        hit.rows.push(row_ref.row);
         hit.run = Some(attempt.run);
         hit.severity = Some(if asker.stream { severity(provider) } else { Severity::Warning });
         if !attempt.flags.has(Flags::LOGGED_OK) {

@@ -84,7 +84,7 @@ fn judge(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, least: u64) -> Opti
     if schedule.jitter != Some(Jitter::Narrow) {
         return None;
     }
-    let waiting = fleet.backoffs.most_waiting(&key);
+    let waiting = fleet.backoffs.peak_concurrent_waits(&key);
     if waiting < least.max(2) {
         return None;
     }

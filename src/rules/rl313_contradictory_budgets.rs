@@ -61,12 +61,12 @@ fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
     }
     match outer_deadline(call).or_else(|| hint_over_deadline(call, settings)) {
         Some(hit) => Ok(Some(hit)),
-        None => lacks(call, settings).map_or(Ok(None), Err),
+        None => missing_field(call, settings).map_or(Ok(None), Err),
     }
 }
 
 /// Returns the field that would show whether a deadline ended the call.
-fn lacks(call: &Call<'_>, settings: &Settings) -> Option<Field> {
+fn missing_field(call: &Call<'_>, settings: &Settings) -> Option<Field> {
     let layer = |p: usize| call.origin(p).layer;
     // Only the first such attempt is examined, so that a call of thousands of attempts does not take quadratic time.
     let by_layer = (0..call.len()).find(|&p| gave_up(call.at(p))).and_then(|outer| {

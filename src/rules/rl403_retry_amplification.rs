@@ -1,6 +1,6 @@
 //! The calls of a few minutes became a multiple of attempts.
 
-use super::storm::{Sent, by_service, storm};
+use super::storm::{ServiceTraffic, by_service, storm};
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::measure::{Amplified, Fleet, most_amplified};
 use crate::model::{Confidence, Evidence, Remedy, Severity, units};
@@ -234,20 +234,20 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let services = by_service(fleet);
     services
         .iter()
-        .filter_map(|sent| {
-            let worst = most_amplified(&sent.flows, span_us, least).filter(|worst| worst.ratio() >= ratio)?;
-            Some(hit(fleet, sent, &worst, settings))
+        .filter_map(|traffic| {
+            let worst = most_amplified(&traffic.flows, span_us, least).filter(|worst| worst.ratio() >= ratio)?;
+            Some(hit(fleet, traffic, &worst, settings))
         })
         .collect()
 }
 
-fn hit(fleet: &Fleet<'_>, sent: &Sent, worst: &Amplified, settings: &Settings) -> Hit {
-    let storm = storm(&sent.spacing, worst, storm_terms(settings));
+fn hit(fleet: &Fleet<'_>, traffic: &ServiceTraffic, worst: &Amplified, settings: &Settings) -> Hit {
+    let storm = storm(&traffic.spacing, worst, storm_terms(settings));
     let why = storm.as_ref().map_or_else(String::new, |storm| format!("; {}", storm.words()));
     let mut hit = Hit::new(format!(
         "{} on {} that started within {} became {}, {:.1} a call{why}",
         units::counted(worst.calls, "call"),
-        sent.service.label(fleet.table),
+        traffic.service.label(fleet.table),
         super::shared::seconds(worst.window_s()),
         units::counted(worst.sends, "attempt"),
         worst.ratio(),
@@ -267,8 +267,9 @@ fn hit(fleet: &Fleet<'_>, sent: &Sent, worst: &Amplified, settings: &Settings) -
         Some(storm) => hit = storm.figures(hit),
         None => hit.confidence = Confidence::Medium,
     }
-    hit.rows.extend(worst.first.map(|spot| spot.row));
-    hit.rows.extend(sent.spacing.example.filter(|_| hit.severity != Some(Severity::Info)).map(|spot| spot.row));
-    hit.scope = Some(sent.service.scope());
+    hit.rows.extend(worst.first.map(|row_ref| row_ref.row));
+    hit.rows
+        .extend(traffic.spacing.example.filter(|_| hit.severity != Some(Severity::Info)).map(|row_ref| row_ref.row));
+    hit.scope = Some(traffic.service.scope());
     hit
 }

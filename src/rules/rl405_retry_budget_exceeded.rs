@@ -1,7 +1,7 @@
 //! More retries than a retry budget would have allowed.
 
 use super::rl403_retry_amplification::storm_terms;
-use super::storm::{Sent, by_service, storm};
+use super::storm::{ServiceTraffic, by_service, storm};
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::measure::{Amplified, Fleet, most_amplified, spans_over};
 use crate::model::{Confidence, Evidence, Remedy, Severity, units};
@@ -114,25 +114,25 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let services = by_service(fleet);
     services
         .iter()
-        .filter_map(|sent| {
-            let worst = most_amplified(&sent.flows, span_us, least).filter(|worst| worst.retry_ratio() > ratio)?;
-            let spans = spans_over(&sent.flows, span_us, least, ratio);
-            let (hit, blamed) = hit(fleet, sent, &worst, settings);
+        .filter_map(|traffic| {
+            let worst = most_amplified(&traffic.flows, span_us, least).filter(|worst| worst.retry_ratio() > ratio)?;
+            let spans = spans_over(&traffic.flows, span_us, least, ratio);
+            let (hit, blamed) = hit(fleet, traffic, &worst, settings);
             (blamed || spans >= least_spans).then(|| hit.count("stretches_over_budget", spans))
         })
         .collect()
 }
 
 /// Builds the finding, and returns whether the clients cause the load.
-fn hit(fleet: &Fleet<'_>, sent: &Sent, worst: &Amplified, settings: &Settings) -> (Hit, bool) {
+fn hit(fleet: &Fleet<'_>, traffic: &ServiceTraffic, worst: &Amplified, settings: &Settings) -> (Hit, bool) {
     let ratio = settings.get(RULE.code, &RATIO);
-    let storm = storm(&sent.spacing, worst, storm_terms(settings));
+    let storm = storm(&traffic.spacing, worst, storm_terms(settings));
     let why = storm.as_ref().map_or_else(String::new, |storm| format!("; {}", storm.words()));
     let (retries, allowed) = (worst.sends - worst.calls, (ratio * worst.calls as f64) as u64);
     let mut hit = Hit::new(format!(
         "{} on {} that started within {} made {}, where a budget of {} of first attempts allows {allowed}{why}",
         units::counted(worst.calls, "call"),
-        sent.service.label(fleet.table),
+        traffic.service.label(fleet.table),
         super::shared::seconds(worst.window_s()),
         units::counted(retries, "retry"),
         units::percent(ratio),
@@ -151,7 +151,7 @@ fn hit(fleet: &Fleet<'_>, sent: &Sent, worst: &Amplified, settings: &Settings) -
             hit.confidence = Confidence::Medium;
         }
     }
-    hit.rows.extend(worst.first.map(|spot| spot.row));
-    hit.scope = Some(sent.service.scope());
+    hit.rows.extend(worst.first.map(|row_ref| row_ref.row));
+    hit.scope = Some(traffic.service.scope());
     (hit, blamed)
 }

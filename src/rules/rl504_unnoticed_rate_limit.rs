@@ -130,7 +130,7 @@ fn hit(run: Symbol, tally: &RunTally, waiting: f64, late_attempt: usize) -> Hit 
     .count("refusals_429", late.refused)
     .number("waited_s", late.waited.s())
     .number("calls_waiting_on_average", waiting);
-    hit.rows.extend(late.first.map(|spot| spot.row));
+    hit.rows.extend(late.first.map(|row_ref| row_ref.row));
     hit.run = Some(run);
     hit
 }

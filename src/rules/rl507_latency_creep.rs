@@ -278,7 +278,7 @@ fn hit(fleet: &Fleet<'_>, run: Symbol, pace: &Pace, quarters: &[Quarter; 4]) -> 
         hit.severity = Some(Severity::Info);
         hit.confidence = Confidence::Low;
     }
-    hit.rows.extend([pace.first, pace.last].into_iter().flatten().map(|spot| spot.row));
+    hit.rows.extend([pace.first, pace.last].into_iter().flatten().map(|row_ref| row_ref.row));
     hit.run = Some(run);
     hit
 }

@@ -129,7 +129,7 @@ fn hit(fleet: &Fleet<'_>, pool: f64, most: Peak) -> Hit {
     .number("pool", pool)
     .number("time_in_system_s", time_in_system_s)
     .figure("at", Evidence::At(most.at));
-    hit.rows.extend(fleet.tally.first.map(|spot| spot.row));
+    hit.rows.extend(fleet.tally.first.map(|row_ref| row_ref.row));
     hit.scope = Some(Limits::default());
     hit.confidence = Confidence::Medium;
     hit

@@ -211,7 +211,7 @@ fn hit(fleet: &Fleet<'_>, service: Service, class: Class, next: &NextSends, firs
     .count("retries", again.of)
     .number("first_attempt_failure_share", first.share())
     .count("first_attempts", first.of);
-    hit.rows.extend(next.first.map(|spot| spot.row));
+    hit.rows.extend(next.first.map(|row_ref| row_ref.row));
     hit.scope = Some(service.scope());
     hit.confidence = Confidence::Medium;
     hit

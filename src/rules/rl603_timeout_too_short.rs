@@ -36,7 +36,7 @@ pub(super) const RULE: Rule = Rule {
          judged.",
         "Where no timeout is logged the confidence is medium: the log does not say that nothing was streamed.",
     ]],
-    check: Check::CallOfAll(check, tell_share),
+    check: Check::CallOfAll(check, add_share),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"max_attempts":2,"kind":"timeout","timeout_s":30,"max_tokens":4000,"duration_ms":30010}
 {"ts":"2026-05-20T10:00:31Z","run_id":"r","call_id":"c","attempt":2,"max_attempts":2,"kind":"timeout","timeout_s":30,"max_tokens":4000,"duration_ms":30010}"#,
@@ -60,22 +60,23 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
-    let killed: SmallVec<[(usize, f64, f64); 4]> =
-        (0..call.len()).filter_map(|p| too_short(call, p, settings).map(|(had, needs)| (p, had, needs))).collect();
-    let &(first, had, needs) = killed.first()?;
+    let killed: SmallVec<[(usize, f64, f64); 4]> = (0..call.len())
+        .filter_map(|p| deadlines_s(call, p, settings).map(|(actual_s, required_s)| (p, actual_s, required_s)))
+        .collect();
+    let &(first, actual_s, required_s) = killed.first()?;
     let max_tokens = call.detail(first)?.max_tokens;
     let mut message = format!(
         "hung up after {} although an answer of up to {max_tokens} tokens may take {}",
-        shared::seconds(had),
-        shared::seconds(needs),
+        shared::seconds(actual_s),
+        shared::seconds(required_s),
     );
     if killed.len() > 1 {
         message.push_str(&format!("; {} of the {} attempts ended so", killed.len(), call.len()));
     }
     let mut hit = Hit::new(message)
         .about(call.at(first).class)
-        .number("deadline_s", had)
-        .number("derived_s", needs)
+        .number("deadline_s", actual_s)
+        .number("derived_s", required_s)
         .count("max_tokens", u64::from(max_tokens))
         .count("killed", killed.len() as u64);
     hit.rows.extend(killed.iter().map(|&(p, ..)| call.rows()[p]));
@@ -87,7 +88,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
 }
 
 /// Adds to a finding how many of the calls to the model, `killed` of them, were ended by such a deadline.
-fn tell_share(fleet: &Fleet<'_>, service: Service, killed: u64, hit: &mut Hit) {
+fn add_share(fleet: &Fleet<'_>, service: Service, killed: u64, hit: &mut Hit) {
     let calls = fleet.calls_of(service).max(killed);
     let share = killed as f64 / calls as f64;
     if calls > 1 {
@@ -101,25 +102,26 @@ fn tell_share(fleet: &Fleet<'_>, service: Service, killed: u64, hit: &mut Hit) {
     ]);
 }
 
-/// Returns the deadline that ended the attempt at `position` and the one it should have had, in seconds.
-fn too_short(call: &Call<'_>, position: usize, settings: &Settings) -> Option<(f64, f64)> {
+/// Returns the deadline that ended the attempt at `position` and the one it should have had, in seconds; `None` if the
+/// deadline was long enough, or the attempt is not judged.
+fn deadlines_s(call: &Call<'_>, position: usize, settings: &Settings) -> Option<(f64, f64)> {
     let (attempt, detail) = (call.at(position), call.detail(position)?);
-    let own = attempt.class == Some(Class::Timeout) && attempt.status == 0;
-    let other =
+    let client_timed_out = attempt.class == Some(Class::Timeout) && attempt.status == 0;
+    let is_exempt =
         attempt.flags.has(Flags::STREAM) || attempt.flags.has(Flags::TOOL) || attempt.flags.has(Flags::DELIVERED);
     let began = call.usage(position).ttft_ms_plus_1 > 0;
-    if !own || other || began || detail.max_tokens == 0 || repeats::never_arrived(call, position) {
+    if !client_timed_out || is_exempt || began || detail.max_tokens == 0 || repeats::never_arrived(call, position) {
         return None;
     }
     let known = |us: Option<i64>| us.filter(|us| *us > 0);
-    let had = known(attempt.duration.as_us()).or_else(|| known(detail.timeout.as_us()))?;
-    let needs = needs_us(detail.max_tokens, settings);
-    (had < needs).then_some((had as f64 / 1e6, needs as f64 / 1e6))
+    let actual_us = known(attempt.duration.as_us()).or_else(|| known(detail.timeout.as_us()))?;
+    let required_us = needs_us(detail.max_tokens, settings);
+    (actual_us < required_us).then_some((actual_us as f64 / 1e6, required_us as f64 / 1e6))
 }
 
 /// Returns how long an answer of `max_tokens` may take including a margin, µs.
 pub(super) fn needs_us(max_tokens: u32, settings: &Settings) -> i64 {
-    let set = |setting: &Setting| settings.get(RULE.code, setting);
-    let writing = set(&FIRST_TOKEN) + f64::from(max_tokens) / set(&SPEED).max(1e-3);
-    shared::micros(writing + set(&MARGIN).max(writing * set(&MARGIN_SHARE)))
+    let value = |setting: &Setting| settings.get(RULE.code, setting);
+    let writing = value(&FIRST_TOKEN) + f64::from(max_tokens) / value(&SPEED).max(1e-3);
+    shared::micros(writing + value(&MARGIN).max(writing * value(&MARGIN_SHARE)))
 }

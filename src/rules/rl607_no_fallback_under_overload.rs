@@ -121,11 +121,11 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
         }
         let others = scopes.iter().filter(|(other, _)| is_way_out(fleet, scope, other));
         let found = others.filter_map(|(other, tally)| {
-            let answered = |one: &&OverloadedCall| tally.succeeded_between(one.spot.sent, Some(one.ended));
+            let answered = |one: &&OverloadedCall| tally.succeeded_between(one.row_ref.sent, Some(one.ended));
             Some((earliest.iter().find(answered)?, other))
         });
         // The earliest call for which another model was available; of several models, the first by name.
-        if let Some((one, other)) = found.min_by_key(|(one, _)| one.spot) {
+        if let Some((one, other)) = found.min_by_key(|(one, _)| one.row_ref) {
             hits.push(hit(fleet, *scope, other, one, calls, least));
         }
     }
@@ -149,9 +149,9 @@ fn hit(fleet: &Fleet<'_>, scope: Limits, other: &Limits, one: &OverloadedCall, c
     ))
     .count("calls", calls)
     .text("answering", name(other))
-    .figure("from", time(one.spot.sent))
+    .figure("from", time(one.row_ref.sent))
     .figure("until", time(one.ended));
-    hit.rows.push(one.spot.row);
+    hit.rows.push(one.row_ref.row);
     hit.scope = Some(scope);
     hit
 }

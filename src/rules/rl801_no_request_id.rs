@@ -113,6 +113,6 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     .count("without_request_id", missing)
     .number("share", share);
     hit.severity = few.then_some(Severity::Info);
-    hit.rows.extend(tally.first_without_id.map(|spot| spot.row));
+    hit.rows.extend(tally.first_without_id.map(|row_ref| row_ref.row));
     vec![hit]
 }

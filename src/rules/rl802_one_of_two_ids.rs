@@ -48,6 +48,6 @@ fn check(fleet: &Fleet<'_>, _: &Settings) -> Vec<Hit> {
     ))
     .count("with_one_id", tally.with_one_id)
     .count("with_both_ids", tally.with_both_ids);
-    hit.rows.extend(tally.first_with_one_id.map(|spot| spot.row));
+    hit.rows.extend(tally.first_with_one_id.map(|row_ref| row_ref.row));
     vec![hit]
 }

@@ -67,7 +67,7 @@ fn hit(run: Symbol, tally: &RunTally, worst: u32) -> Hit {
     .count("calls", tally.calls())
     .number("waited_s", tally.waited.s())
     .count("worst_attempt", u64::from(worst));
-    hit.rows.extend(tally.retried.map(|spot| spot.row));
+    hit.rows.extend(tally.retried.map(|row_ref| row_ref.row));
     hit.run = Some(run);
     hit
 }

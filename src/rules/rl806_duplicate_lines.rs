@@ -50,6 +50,6 @@ fn check(fleet: &Fleet<'_>, _: &Settings) -> Vec<Hit> {
     let mut hit = Hit::new(format!("{lines} ignored ({counted} counted)"))
         .count("duplicates", duplicates)
         .count("attempts", attempts);
-    hit.rows.extend(fleet.tally.first_duplicate.map(|spot| spot.row));
+    hit.rows.extend(fleet.tally.first_duplicate.map(|row_ref| row_ref.row));
     vec![hit]
 }

@@ -90,6 +90,6 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     }
     let mut hit = Hit::new(format!("none of {} carries a rate-limit header", units::counted(tally.sends, "attempt")))
         .count("attempts", tally.sends);
-    hit.rows.extend(tally.first.map(|spot| spot.row));
+    hit.rows.extend(tally.first.map(|row_ref| row_ref.row));
     vec![hit]
 }

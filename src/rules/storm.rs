@@ -8,23 +8,23 @@ use crate::measure::{Amplified, Fleet, Flows, Service, Spacing};
 use std::borrow::Cow;
 
 /// Sends to one service over time, over all accounts, and how the waits between them grew.
-pub(super) struct Sent<'f> {
+pub(super) struct ServiceTraffic<'f> {
     pub(super) service: Service,
     pub(super) flows: Cow<'f, Flows>,
     pub(super) spacing: Spacing,
 }
 
 /// Returns the sends to each service, sorted by name.
-pub(super) fn by_service<'f>(fleet: &'f Fleet<'_>) -> Vec<Sent<'f>> {
-    let mut all: Vec<Sent<'f>> = Vec::new();
+pub(super) fn by_service<'f>(fleet: &'f Fleet<'_>) -> Vec<ServiceTraffic<'f>> {
+    let mut all: Vec<ServiceTraffic<'f>> = Vec::new();
     for (scope, tally) in fleet.sorted_scopes() {
         let service = Service::of(&scope);
-        match all.iter_mut().find(|sent| sent.service == service) {
-            Some(sent) => {
-                sent.flows.to_mut().merge(tally.flow.clone());
-                sent.spacing.merge(tally.spacing);
+        match all.iter_mut().find(|traffic| traffic.service == service) {
+            Some(traffic) => {
+                traffic.flows.to_mut().merge(tally.flow.clone());
+                traffic.spacing.merge(tally.spacing);
             }
-            None => all.push(Sent { service, flows: Cow::Borrowed(&tally.flow), spacing: tally.spacing }),
+            None => all.push(ServiceTraffic { service, flows: Cow::Borrowed(&tally.flow), spacing: tally.spacing }),
         }
     }
     all
@@ -40,15 +40,15 @@ pub(super) enum Storm {
 
 /// Returns evidence that the attempts of `amplified` are more than an outage explains, if any. `terms` are the growth
 /// of waits that counts as backoff, the number of calls needed to measure it, and the wait in seconds from which on
-/// clients are considered gentle.
+/// clients are not a storm.
 pub(super) fn storm(spacing: &Spacing, amplified: &Amplified, terms: [f64; 3]) -> Option<Storm> {
-    let [growth_at_least, calls, gentle_s] = terms;
+    let [growth_at_least, calls, long_wait_s] = terms;
     if amplified.layered * 2 >= amplified.sends {
         return Some(Storm::Layered(amplified.layered));
     }
     let growth = spacing.growth_at_most(calls as u64)?;
     let (first, last) = spacing.means_s()?;
-    (growth < growth_at_least && last < gentle_s).then_some(Storm::NoBackoff(first, last))
+    (growth < growth_at_least && last < long_wait_s).then_some(Storm::NoBackoff(first, last))
 }
 
 impl Storm {

@@ -127,7 +127,7 @@ fn messages_are_plain_sentences() {
 
 /// A log and its expected finding: rule, severity, words that the message or fix contains, and words that neither
 /// contains.
-type Said = (&'static str, (&'static str, Severity, &'static str, &'static str));
+type ExpectedFinding = (&'static str, (&'static str, Severity, &'static str, &'static str));
 
 /// Attempts of one call, each with its time and these fields.
 macro_rules! call {
@@ -136,7 +136,7 @@ macro_rules! call {
     };
 }
 
-const SAID: &[Said] = &[
+const EXPECTED_FINDINGS: &[ExpectedFinding] = &[
     // A refusal that ended is not an error, and nothing says that it could not end.
     (
         call!(
@@ -215,7 +215,7 @@ const SAID: &[Said] = &[
 
 #[test]
 fn findings_say_what_the_log_shows() {
-    for (log, (code, severity, word, not)) in SAID {
+    for (log, (code, severity, word, not)) in EXPECTED_FINDINGS {
         let table = crate::ingest::read_str(log);
         let judgement = judge(&table, &Options { complete: true, ..Options::default() });
         let fold = judgement.folds.values().find(|fold| fold.rule.code == *code);

@@ -1,8 +1,21 @@
 //! Checks the `Host` of requests. In DNS rebinding, a web page resolves a name of its own to the address of this
 //! machine; its requests look like those of a local client except for their `Host`.
 
+use hyper::Version;
 use hyper::header::{self, HeaderMap};
 use std::net::{IpAddr, Ipv6Addr};
+
+/// Error message for a request for which [`is_single`] is false.
+pub(crate) const NOT_SINGLE: &str = "an HTTP/1.1 request has exactly one Host header (RFC 9112, 3.2)";
+
+/// Returns whether a request has the one `Host` that its version of HTTP asks for. Two could be read differently by the
+/// recorder and by the server behind it.
+pub(crate) fn is_single(version: Version, headers: &HeaderMap) -> bool {
+    match headers.get_all(header::HOST).iter().count() {
+        0 => version < Version::HTTP_11,
+        count => count == 1,
+    }
+}
 
 /// Hosts that requests may name.
 pub(crate) struct Hosts {

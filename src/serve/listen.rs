@@ -1,6 +1,8 @@
 //! HTTP server on one address, with graceful shutdown.
 
+use super::hosts;
 use super::log::Log;
+use super::replies;
 use super::socket::Socket;
 use http_body_util::combinators::UnsyncBoxBody;
 use hyper::body::{Bytes, Incoming};
@@ -87,7 +89,7 @@ impl Server {
             Arc::new(make(address)?)
         };
         let connections = Arc::new(GracefulShutdown::new());
-        let accepting = runtime.spawn(accept(listener, service, Arc::clone(&connections)));
+        let accepting = runtime.spawn(accept(listener, service, Arc::clone(&log), Arc::clone(&connections)));
         Ok(Server { runtime, address, accepting, connections, stopping, log })
     }
 
@@ -113,7 +115,7 @@ impl Server {
     }
 }
 
-async fn accept<S: Serve>(listener: TcpListener, service: Arc<S>, connections: Arc<GracefulShutdown>) {
+async fn accept<S: Serve>(listener: TcpListener, service: Arc<S>, log: Arc<Log>, connections: Arc<GracefulShutdown>) {
     let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     let mut server = http1::Builder::new();
     server
@@ -135,8 +137,10 @@ async fn accept<S: Serve>(listener: TcpListener, service: Arc<S>, connections: A
         let _ = stream.set_nodelay(true);
         let connection = Connection::default();
         let socket = Socket::new(stream, Arc::clone(&connection.reset));
-        let service = Arc::clone(&service);
-        let answer = service_fn(move |request| Arc::clone(&service).answer(request, connection.clone()));
+        let (service, log) = (Arc::clone(&service), Arc::clone(&log));
+        let answer = service_fn(move |request| {
+            answer_well_formed(request, Arc::clone(&service), Arc::clone(&log), connection.clone())
+        });
         let serving = connections.watch(server.serve_connection(TokioIo::new(socket), answer));
         tokio::spawn(async move {
             // The exchanges of a connection record how it ended.
@@ -144,4 +148,19 @@ async fn accept<S: Serve>(listener: TcpListener, service: Arc<S>, connections: A
             drop(permit);
         });
     }
+}
+
+/// Answers a request, or refuses it if its `Host` is not that of one server.
+async fn answer_well_formed<S: Serve>(
+    request: Request<Incoming>,
+    service: Arc<S>,
+    log: Arc<Log>,
+    connection: Connection,
+) -> Result<Reply, Broken> {
+    if hosts::is_single(request.version(), request.headers()) {
+        return service.answer(request, connection).await;
+    }
+    log.refuse();
+    let error = serde_json::json!({"error": {"type": "retrylens_bad_request", "message": hosts::NOT_SINGLE}});
+    Ok(replies::text(400, "application/json", error.to_string()))
 }

@@ -10,7 +10,7 @@ use super::replies::{self, Plan};
 use super::scenario::buckets::Buckets;
 use super::scenario::shapes;
 use super::scenario::step::{RetryAfter, Step};
-use super::scenario::{Asked, Scenario};
+use super::scenario::{RequestInfo, Scenario};
 use super::watched::WatchedAnswer;
 use crate::model::Time;
 use http_body_util::BodyExt;
@@ -57,8 +57,8 @@ impl Stub {
             return shapes::named("413").map(Step::of);
         }
         let body = facts.hash().unwrap_or_default();
-        let asked = Asked { model, path: parts.uri.path(), body: &body, after: self.began.elapsed() };
-        self.scenario.next(&asked).cloned().or_else(|| shapes::named("ok").map(Step::of))
+        let request = RequestInfo { model, path: parts.uri.path(), body: &body, since_start: self.began.elapsed() };
+        self.scenario.next(&request).cloned().or_else(|| shapes::named("ok").map(Step::of))
     }
 
     async fn play(self: Arc<Self>, request: Request<Incoming>, connection: Connection) -> Result<Reply, Broken> {
@@ -113,7 +113,7 @@ impl Stub {
             step.retry_after = Some(RetryAfter::Text(wait.as_secs_f64().ceil().to_string()));
         }
         let streams = facts.streams() || in_path.stream == Some(true);
-        let id = format!("{:016x}", super::scenario::mixed(self.seed.wrapping_add(nth)));
+        let id = format!("{:016x}", super::scenario::splitmix64(self.seed.wrapping_add(nth)));
         Some(Plan { step, dialect, model, streams, id, time, input_tokens, limits: left.headers })
     }
 

@@ -45,23 +45,26 @@ impl Upstream {
     pub(crate) fn parse(text: &str) -> Result<Upstream, String> {
         let wanted = |reason: &str| {
             let text = crate::untrusted::mask_keys(text);
-            format!("{reason} `{text}`: give an address such as https://api.anthropic.com or http://127.0.0.1:8000")
+            format!(
+                "`{text}` {reason}: give an address such as https://api.anthropic.com or http://127.0.0.1:8000, for one API \
+                 with its name before it (anthropic=, openai= or gemini=)"
+            )
         };
-        let uri: Uri = text.parse().map_err(|_| wanted("no URL:"))?;
+        let uri: Uri = text.parse().map_err(|_| wanted("is no URL"))?;
         let parts = uri.into_parts();
         let scheme = parts.scheme.filter(|it| *it == Scheme::HTTP || *it == Scheme::HTTPS);
         let (Some(scheme), Some(authority)) = (scheme, parts.authority) else {
-            return Err(wanted("no http or https URL:"));
+            return Err(wanted("is no http or https URL"));
         };
         if authority.as_str().ends_with(':') {
-            return Err(wanted("no port behind the colon:"));
+            return Err(wanted("has no port behind its colon"));
         }
         if authority.as_str().contains('@') {
-            return Err(wanted("a URL with a password is not forwarded to:"));
+            return Err(wanted("has a password, and would show it to whoever sees this command"));
         }
         let path = parts.path_and_query.as_ref();
         if path.and_then(|path| path.query()).is_some() {
-            return Err(wanted("a URL with a query:"));
+            return Err(wanted("has a query, and requests bring their own"));
         }
         let prefix = path.map_or("", |path| path.path()).trim_end_matches('/').to_owned();
         Ok(Upstream { scheme, authority, prefix })

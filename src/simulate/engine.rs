@@ -5,7 +5,7 @@
 
 use super::due::Due;
 use super::endpoint::{Capacity, Endpoint};
-use super::series::{Counts, Series};
+use super::series::{CountSeries, Counts};
 use super::shared::Shared;
 use crate::classify::Bucket;
 use crate::policy::{Decision, Failed, Progress, Random, Strategy};
@@ -129,7 +129,7 @@ pub fn run(setup: &Setup, strategy: &Strategy, seed: u64, seen: impl FnMut(&Sent
         tasks: vec![Task::default(); tasks as usize],
         endpoints: [Endpoint::new(&setup.capacity), Endpoint::new(&setup.second)],
         shared: Shared::default(),
-        series: Series::new(first_width(setup)),
+        series: CountSeries::new(first_width(setup)),
         open: 0,
         outcome: Outcome { tasks: u64::from(tasks), ..Outcome::default() },
         last_served: 0,
@@ -169,7 +169,7 @@ struct Run<'s, F> {
     tasks: Vec<Task>,
     endpoints: [Endpoint<'s>; 2],
     shared: Shared,
-    series: Series,
+    series: CountSeries,
     /// Tasks that have started and not ended.
     open: u64,
     outcome: Outcome,
@@ -205,7 +205,7 @@ impl<F: FnMut(&Sent)> Run<'_, F> {
         let ok = endpoint.has_room(now);
         let took = if ok { self.setup.service.draw(&mut self.random) } else { self.setup.refusal };
         if ok {
-            endpoint.take(now + took);
+            endpoint.take(now.saturating_add(took));
         }
         self.outcome.attempts += 1;
         self.outcome.at_second += u64::from(second);
@@ -218,7 +218,7 @@ impl<F: FnMut(&Sent)> Run<'_, F> {
     fn hold(&mut self, id: u32, until: u64) {
         let task = self.tasks[id as usize];
         let wait_s = self.strategy.wait_s(task.attempts.max(1), f64::from(task.waited_s), &mut self.random);
-        let at = until + self.steps(wait_s);
+        let at = until.saturating_add(self.steps(wait_s));
         let is_late = |budget_s: f64| self.seconds(at - task.began.unwrap_or(at)) > budget_s;
         if self.strategy.budget_s.is_some_and(is_late) {
             self.drop_task();
@@ -244,7 +244,7 @@ impl<F: FnMut(&Sent)> Run<'_, F> {
     fn refuse(&mut self, id: u32, now: u64) {
         self.outcome.refused += 1;
         self.series.at(now).refused += 1;
-        let told = now + self.setup.refusal;
+        let told = now.saturating_add(self.setup.refusal);
         let hint_s = self.setup.hint_s;
         let bucket = if hint_s.is_some() { Bucket::RetryAfter } else { Bucket::Capacity };
         let task = &mut self.tasks[id as usize];
@@ -257,12 +257,12 @@ impl<F: FnMut(&Sent)> Run<'_, F> {
             waited_s: f64::from(task.waited_s),
         };
         let steps_per_s = self.setup.steps_per_s;
-        let hint_until = hint_s.map(|hint_s| told + (hint_s * steps_per_s) as u64);
+        let hint_until = hint_s.map(|hint_s| told.saturating_add((hint_s * steps_per_s) as u64));
         self.shared.failed(self.strategy, told, hint_until, steps_per_s);
         match self.strategy.decide(Failed { bucket, hint_s }, &progress, true, &mut self.random) {
             Decision::Retry { wait_s, .. } if self.shared.may_retry(self.strategy) => {
                 self.tasks[id as usize].waited_s = wait_s as f32;
-                self.due.push(told + self.steps(wait_s), id);
+                self.due.push(told.saturating_add(self.steps(wait_s)), id);
             }
             Decision::Retry { .. } | Decision::Stop(_) => self.drop_task(),
         }

@@ -22,7 +22,7 @@ pub use endpoint::Capacity;
 pub use engine::{Arrivals, Outcome, Sent, Service, Setup, run};
 pub use figures::Figures;
 pub use observe::{Incident, arrivals_of};
-pub use replay::{Counterfactual, Question, Replay, ReplayedPolicy, replay};
+pub use replay::{Counterfactual, ReplayDocument, ReplayOptions, ReplayedPolicy, replay};
 pub use script::{Script, ScriptedAttempt, ScriptedCall, play};
 pub use series::Counts;
 pub use study::{

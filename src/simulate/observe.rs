@@ -21,6 +21,10 @@ pub struct Incident {
     pub first: Time,
     /// When the last failing attempt was sent.
     pub last: Time,
+    /// Number of failing attempts of its kind.
+    pub failed: u64,
+    /// Number of attempts sent from its first to its last failing one.
+    pub sends: u64,
 }
 
 /// What the log shows of an incident. Times are in microseconds since the first attempt of its calls.
@@ -59,14 +63,14 @@ const STEPS: usize = 16;
 
 /// An attempt at the endpoint.
 #[derive(Clone, Copy)]
-struct Seat {
+struct EndpointAttempt {
     at: u64,
     took_us: Option<u64>,
     ok: bool,
 }
 
 /// A call of the incident: its attempts at the endpoint, and their rows in the table.
-struct Visit {
+struct IncidentCall {
     attempts: Vec<Attempt>,
     rows: Vec<u32>,
 }
@@ -92,52 +96,56 @@ pub fn arrivals_of(table: &AttemptTable, filter: &Filter, complete: bool) -> Vec
 
 /// Observes an incident; `None` if none of its calls can be followed.
 pub(super) fn observe(table: &AttemptTable, incident: &Incident, complete: bool) -> Option<Observed> {
-    let visits = visits(table, incident, complete);
-    let from = visits.first()?.attempts.first()?.sent;
+    let calls = incident_calls(table, incident, complete);
+    let from = calls.first()?.attempts.first()?.sent;
     let since = |time: Time| time.us_since(from).max(0).unsigned_abs();
-    let seats: Vec<Seat> =
-        visits.iter().flat_map(|visit| &visit.attempts).map(|one| seat(one, since(one.sent))).collect();
-    let served = visits.iter().filter(|visit| visit.is_served()).count() as u64;
-    let last = seats.iter().map(|seat| seat.at).max()?;
-    let failed = seats.iter().filter(|seat| !seat.ok).count() as u64;
-    let (hint_s, usd) = (hint_s(table, &visits, failed), usd(table, &visits));
+    let attempts: Vec<EndpointAttempt> =
+        calls.iter().flat_map(|call| &call.attempts).map(|one| endpoint_attempt(one, since(one.sent))).collect();
+    let served = calls.iter().filter(|call| call.is_served()).count() as u64;
+    let last = attempts.iter().map(|attempt| attempt.at).max()?;
+    let failed = attempts.iter().filter(|attempt| !attempt.ok).count() as u64;
+    let (hint_s, usd) = (hint_s(table, &calls, failed), usd(table, &calls));
     Some(Observed {
         from,
-        arrivals: visits.iter().filter_map(|visit| Some(since(visit.attempts.first()?.sent))).collect(),
+        arrivals: calls.iter().filter_map(|call| Some(since(call.attempts.first()?.sent))).collect(),
         figures: Figures {
-            attempts: seats.len() as f64,
+            attempts: attempts.len() as f64,
             failed: failed as f64,
             served: served as f64,
-            lost: visits.len() as f64 - served as f64,
+            lost: calls.len() as f64 - served as f64,
             over_after_s: last as f64 / 1e6,
         },
-        capacities: capacities(&seats, last),
-        service_us: spread_out(seats.iter().filter(|seat| seat.ok).filter_map(|seat| seat.took_us).collect()),
-        refusal_us: median(seats.iter().filter(|seat| !seat.ok).filter_map(|seat| seat.took_us).collect()),
+        capacities: capacities(&attempts, last),
+        service_us: spread_out(
+            attempts.iter().filter(|attempt| attempt.ok).filter_map(|attempt| attempt.took_us).collect(),
+        ),
+        refusal_us: median(
+            attempts.iter().filter(|attempt| !attempt.ok).filter_map(|attempt| attempt.took_us).collect(),
+        ),
         hint_s,
-        seen: seen(&visits),
-        max_attempts: visits.iter().map(|visit| visit.attempts.len() as u32).max()?,
-        first_wait_s: first_wait_s(table, &visits),
+        seen: seen(&calls),
+        max_attempts: calls.iter().map(|call| call.attempts.len() as u32).max()?,
+        first_wait_s: first_wait_s(table, &calls),
         usd,
     })
 }
 
 /// Returns every call with an attempt at the service during the incident, in the order of their first attempts. Calls
 /// with a terminal failure are left out, since they say nothing about capacity.
-fn visits(table: &AttemptTable, incident: &Incident, complete: bool) -> Vec<Visit> {
+fn incident_calls(table: &AttemptTable, incident: &Incident, complete: bool) -> Vec<IncidentCall> {
     let (first, last) = (incident.first.plus_us(-MARGIN_US), incident.last.plus_us(MARGIN_US));
     let groups = group_between(table, first, last);
     let data_end = table.rows.par_iter().with_min_len(1 << 14).map(Attempt::ended).max().unwrap_or(incident.last);
     let horizon = Horizon { data_end, complete, endurance: Endurance::default() };
-    let mut visits: Vec<Visit> = Vec::new();
+    let mut calls: Vec<IncidentCall> = Vec::new();
     for piece in groups.pieces() {
-        groups.calls(piece, &horizon, |_| true, |call| visits.extend(visit(call, incident)));
+        groups.calls(piece, &horizon, |_| true, |call| calls.extend(incident_call(call, incident)));
     }
-    visits.sort_by_key(|visit| visit.attempts.first().map(|one| (one.sent, one.key, one.file, one.line)));
-    visits
+    calls.sort_by_key(|call| call.attempts.first().map(|one| (one.sent, one.key, one.file, one.line)));
+    calls
 }
 
-fn visit(call: &Call<'_>, incident: &Incident) -> Option<Visit> {
+fn incident_call(call: &Call<'_>, incident: &Incident) -> Option<IncidentCall> {
     let time = incident.first.plus_us(-LEAD_US)..=incident.last;
     if !call.attempts().any(|one| time.contains(&one.sent)) {
         return None;
@@ -148,53 +156,54 @@ fn visit(call: &Call<'_>, incident: &Incident) -> Option<Visit> {
     let in_time = attempts.iter().any(|one| time.contains(&one.sent));
     let says_nothing = attempts.iter().any(Attempt::terminal);
     let rows = places.iter().map(|place| call.rows()[*place]).collect();
-    (in_time && !says_nothing).then_some(Visit { attempts, rows })
+    (in_time && !says_nothing).then_some(IncidentCall { attempts, rows })
 }
 
-impl Visit {
+impl IncidentCall {
     fn is_served(&self) -> bool {
         self.attempts.iter().any(|one| !one.failed())
     }
 }
 
-fn seat(attempt: &Attempt, at: u64) -> Seat {
+fn endpoint_attempt(attempt: &Attempt, at: u64) -> EndpointAttempt {
     let took_us = attempt.duration.as_us().map(|us| us.max(0).unsigned_abs());
-    Seat { at, took_us, ok: !attempt.failed() }
+    EndpointAttempt { at, took_us, ok: !attempt.failed() }
 }
 
 /// Returns the possible capacities of the endpoint, given its answers.
-fn capacities(seats: &[Seat], last: u64) -> Vec<(&'static str, Capacity)> {
+fn capacities(attempts: &[EndpointAttempt], last: u64) -> Vec<(&'static str, Capacity)> {
     // A stretch between two ticks of the log's clock would show no attempt, and seem to have a tick's capacity of its own.
-    let clock = if seats.iter().all(|seat| seat.at % SECOND_US == 0) { SECOND_US } else { 1 };
-    let each = PER_STRETCH.map(|attempts| {
-        let stretches = (seats.len() as u64 / attempts).clamp(STRETCHES.0, STRETCHES.1);
-        ("a rate that changes", capacity(seats, (last / stretches + 1).max(LEAST_WIDTH_US).next_multiple_of(clock)))
+    let clock = if attempts.iter().all(|attempt| attempt.at % SECOND_US == 0) { SECOND_US } else { 1 };
+    let each = PER_STRETCH.map(|per_stretch| {
+        let stretches = (attempts.len() as u64 / per_stretch).clamp(STRETCHES.0, STRETCHES.1);
+        ("a rate that changes", capacity(attempts, (last / stretches + 1).max(LEAST_WIDTH_US).next_multiple_of(clock)))
     });
-    each.into_iter().chain(at_once(seats).map(|most| ("so many at once", Capacity::AtOnce(most)))).collect()
+    each.into_iter().chain(at_once(attempts).map(|most| ("so many at once", Capacity::AtOnce(most)))).collect()
 }
 
 /// Returns the median number of attempts being served at the times of rejections.
-fn at_once(seats: &[Seat]) -> Option<u64> {
-    let served = || seats.iter().filter(|seat| seat.ok);
-    let mut begun: Vec<u64> = served().map(|seat| seat.at).collect();
-    let ends: Option<Vec<u64>> = served().map(|seat| Some(seat.at + seat.took_us?)).collect();
+fn at_once(attempts: &[EndpointAttempt]) -> Option<u64> {
+    let served = || attempts.iter().filter(|attempt| attempt.ok);
+    let mut begun: Vec<u64> = served().map(|attempt| attempt.at).collect();
+    let ends: Option<Vec<u64>> = served().map(|attempt| Some(attempt.at + attempt.took_us?)).collect();
     let mut ends = ends?;
     begun.sort_unstable();
     ends.sort_unstable();
     let under_way = |at: u64| begun.partition_point(|begin| *begin <= at) - ends.partition_point(|end| *end <= at);
-    let counts: Vec<u64> = seats.iter().filter(|seat| !seat.ok).map(|seat| under_way(seat.at) as u64).collect();
+    let counts: Vec<u64> =
+        attempts.iter().filter(|attempt| !attempt.ok).map(|attempt| under_way(attempt.at) as u64).collect();
     (!counts.is_empty()).then(|| median(counts)).filter(|most| *most > 0)
 }
 
 /// Estimates what the endpoint could serve in each stretch. If it rejected an attempt, it served all it could. If it
 /// rejected none, it could have served as many as in any stretch. If it received none, between two stretches with
 /// rejections, it could have served the mean of all such stretches.
-fn capacity(seats: &[Seat], width: u64) -> Capacity {
-    let count = seats.iter().map(|seat| seat.at / width).max().unwrap_or(0) as usize + 1;
+fn capacity(attempts: &[EndpointAttempt], width: u64) -> Capacity {
+    let count = attempts.iter().map(|attempt| attempt.at / width).max().unwrap_or(0) as usize + 1;
     let mut stretches = vec![(0_u64, 0_u64); count];
-    for seat in seats {
-        let (served, refused) = &mut stretches[(seat.at / width) as usize];
-        *(if seat.ok { served } else { refused }) += 1;
+    for attempt in attempts {
+        let (served, refused) = &mut stretches[(attempt.at / width) as usize];
+        *(if attempt.ok { served } else { refused }) += 1;
     }
     let most = stretches.iter().map(|(served, _)| *served).max().unwrap_or(0);
     let full: Vec<u64> = stretches.iter().filter(|(_, refused)| *refused > 0).map(|(served, _)| *served).collect();
@@ -214,15 +223,15 @@ fn capacity(seats: &[Seat], width: u64) -> Capacity {
 }
 
 /// Returns what the clients did after each failure.
-fn seen(visits: &[Visit]) -> Seen {
+fn seen(calls: &[IncidentCall]) -> Seen {
     let mut steps: Vec<SeenStep> = Vec::new();
-    for visit in visits {
-        for (place, attempt) in visit.attempts.iter().enumerate().filter(|(_, one)| one.failed()) {
+    for call in calls {
+        for (place, attempt) in call.attempts.iter().enumerate().filter(|(_, one)| one.failed()) {
             let step = place.min(STEPS - 1);
             if steps.len() <= step {
                 steps.resize(step + 1, SeenStep::default());
             }
-            match visit.attempts.get(place + 1) {
+            match call.attempts.get(place + 1) {
                 Some(next) => steps[step].waits_s.push(next.sent.s_since(attempt.ended()).max(0.0)),
                 None => steps[step].stopped += 1,
             }
@@ -236,15 +245,15 @@ fn hint_of(table: &AttemptTable, attempt: &Attempt) -> Option<f64> {
 }
 
 /// Returns the median hint in seconds, if at least half of the failures have one.
-fn hint_s(table: &AttemptTable, visits: &[Visit], failed: u64) -> Option<f64> {
-    let hints = visits.iter().flat_map(|visit| &visit.attempts).filter_map(|one| hint_of(table, one));
+fn hint_s(table: &AttemptTable, calls: &[IncidentCall], failed: u64) -> Option<f64> {
+    let hints = calls.iter().flat_map(|call| &call.attempts).filter_map(|one| hint_of(table, one));
     let hints: Vec<u64> = hints.map(|s| (s * 1e6) as u64).collect();
     (!hints.is_empty() && hints.len() as u64 * 2 >= failed).then(|| median(hints) as f64 / 1e6)
 }
 
 /// The nominal first wait is the longest that jitter allows; the 95th percentile is close to it.
-fn first_wait_s(table: &AttemptTable, visits: &[Visit]) -> Option<f64> {
-    let own = visits.iter().filter_map(|visit| match visit.attempts.as_slice() {
+fn first_wait_s(table: &AttemptTable, calls: &[IncidentCall]) -> Option<f64> {
+    let own = calls.iter().filter_map(|call| match call.attempts.as_slice() {
         [first, second, ..] if first.failed() && hint_of(table, first).is_none() => {
             Some(second.sent.us_since(first.ended()).max(0).unsigned_abs())
         }
@@ -256,9 +265,9 @@ fn first_wait_s(table: &AttemptTable, visits: &[Visit]) -> Option<f64> {
 }
 
 /// Returns the mean costs, if the log gives the cost of served attempts.
-fn usd(table: &AttemptTable, visits: &[Visit]) -> Option<(f64, f64)> {
+fn usd(table: &AttemptTable, calls: &[IncidentCall]) -> Option<(f64, f64)> {
     let mean = |ok: bool| {
-        let attempts = visits.iter().flat_map(|visit| visit.attempts.iter().zip(&visit.rows));
+        let attempts = calls.iter().flat_map(|call| call.attempts.iter().zip(&call.rows));
         let known = attempts.filter(|(one, _)| one.failed() != ok && one.flags.has(Flags::COST));
         let costs: Vec<u64> = known.map(|(_, row)| u64::from(cost(table.usage(*row as usize)))).collect();
         (!costs.is_empty()).then(|| costs.iter().sum::<u64>() as f64 / costs.len() as f64 / 1e6)

@@ -17,19 +17,19 @@ use std::sync::Arc;
 /// Maximum number of seeds of a replay; fewer if there are many calls.
 const SEEDS: u64 = 25;
 /// Approximate limit on the attempts of all seeds of a replay, on request and as part of an analysis.
-const EFFORT: u64 = 2_000_000;
-const LITTLE_EFFORT: u64 = 4_000;
+const MAX_SIMULATED: u64 = 2_000_000;
+const MAX_SIMULATED_IN_ANALYSIS: u64 = 4_000;
 /// Attempts of an incident from which on an analysis replays it with one seed: sums of so many draws scatter by a few per
 /// cent.
 const ONE_SEED: f64 = 500.0;
 /// Maximum number of attempts of an incident that is replayed as part of an analysis.
-const MOST_IN_PASSING: f64 = 10_000.0;
+const MAX_ATTEMPTS_IN_ANALYSIS: f64 = 10_000.0;
 /// Time after the last attempt of the log at which the simulation ends, in microseconds.
-const AFTERWARDS_US: u64 = 3_600_000_000;
+const TAIL_US: u64 = 3_600_000_000;
 /// Maximum wait if none is declared, in seconds.
-const CAP_S: f64 = 60.0;
+const DEFAULT_CAP_S: f64 = 60.0;
 /// Minimum first wait from which a schedule is inferred, in seconds.
-const NO_WAIT_S: f64 = 0.05;
+const MIN_FIRST_WAIT_S: f64 = 0.05;
 
 /// An incident, its replay in the model, and its replay under other policies.
 #[derive(Clone, Debug, Serialize)]
@@ -48,7 +48,7 @@ pub struct Counterfactual {
     pub capacity: &'static str,
     /// Number of concurrent attempts it serves, if it is modelled that way.
     pub at_once: Option<u64>,
-    /// Number of readings of the capacity under which the model holds.
+    /// Number of capacity models within the tolerance.
     pub readings: u64,
     /// Length of each point of `course`, in seconds.
     pub resolution_s: f64,
@@ -73,24 +73,24 @@ pub struct Counterfactual {
     pub summary: Vec<String>,
 }
 
-/// The same as a document of its own.
+/// A replay as a standalone document.
 #[derive(Clone, Debug, Serialize)]
-pub struct Replay<'a> {
-    /// Version of this form.
+pub struct ReplayDocument<'a> {
+    /// Version of its schema.
     pub schema_version: u32,
     /// The program and version that made it.
     pub generator: String,
     /// The incident.
     #[serde(flatten)]
-    pub told: &'a Counterfactual,
+    pub counterfactual: &'a Counterfactual,
 }
 
-impl<'a> Replay<'a> {
-    /// The document that `told` makes.
+impl<'a> ReplayDocument<'a> {
+    /// Creates the document.
     #[must_use]
-    pub fn of(told: &'a Counterfactual) -> Replay<'a> {
+    pub fn of(counterfactual: &'a Counterfactual) -> ReplayDocument<'a> {
         let generator = format!("retrylens {}", env!("CARGO_PKG_VERSION"));
-        Replay { schema_version: super::SCHEMA_VERSION, generator, told }
+        ReplayDocument { schema_version: super::SCHEMA_VERSION, generator, counterfactual }
     }
 }
 
@@ -103,9 +103,9 @@ pub struct ReplayedPolicy {
     pub max_attempts: Option<u64>,
     /// Mean figures over the seeds.
     pub figures: Figures,
-    /// Minimum and maximum of attempts over the readings of the capacity under which the model holds.
+    /// Minimum and maximum of attempts over the capacity models within the tolerance.
     pub attempts_range: [f64; 2],
-    /// Minimum and maximum of calls lost over these readings.
+    /// Minimum and maximum of calls lost over these models.
     pub lost_range: [f64; 2],
     /// Cost of its attempts in US dollars, if the log gives costs.
     pub usd: Option<f64>,
@@ -117,7 +117,7 @@ pub struct ReplayedPolicy {
 
 /// Parameters of a replay.
 #[derive(Clone, Debug, Default)]
-pub struct Question {
+pub struct ReplayOptions {
     /// Names of policies; empty for the default ones.
     pub policies: Vec<String>,
     /// Maximum number of attempts of a call, if not that of the log.
@@ -131,7 +131,7 @@ pub struct Question {
     /// Whether nothing follows the log, so that calls whose last attempt failed are lost.
     pub complete: bool,
     /// Whether it is part of an analysis: with fewer seeds, and only for incidents small enough not to take seconds.
-    pub in_passing: bool,
+    pub is_in_analysis: bool,
 }
 
 impl Counterfactual {
@@ -142,34 +142,34 @@ impl Counterfactual {
 }
 
 /// Replays `incident`; `None` if none of its calls can be followed, if waiting cannot help, or if it is too large to be
-/// replayed in passing.
+/// replayed as part of an analysis.
 ///
 /// # Errors
 /// Returns a message about an invalid name of a policy.
 pub fn replay(
     table: &AttemptTable,
     incident: &Incident,
-    question: &Question,
+    options: &ReplayOptions,
 ) -> Result<Option<Counterfactual>, String> {
-    let Some(observed) = observe(table, incident, question.complete).filter(|_| incident.heals()) else {
+    let Some(observed) = observe(table, incident, options.complete).filter(|_| incident.heals()) else {
         return Ok(None);
     };
-    if question.in_passing && observed.figures.attempts > MOST_IN_PASSING {
+    if options.is_in_analysis && observed.figures.attempts > MAX_ATTEMPTS_IN_ANALYSIS {
         return Ok(None);
     }
-    let terms = terms(&observed, question);
-    let policies = terms.read(&names(&observed, question))?;
-    let effort = if question.in_passing { LITTLE_EFFORT } else { EFFORT };
+    let terms = terms(&observed, options);
+    let policies = terms.read(&names(&observed, options))?;
+    let effort = if options.is_in_analysis { MAX_SIMULATED_IN_ANALYSIS } else { MAX_SIMULATED };
     let seeds = (effort / (observed.figures.attempts as u64).max(1)).clamp(1, SEEDS);
-    let mut readings = readings(&observed, seeds);
-    let Some(nearest) = readings.first().cloned() else { return Ok(None) };
-    readings.retain(|reading| reading.replayed.is_near(&observed.figures));
-    let seeds = if question.in_passing && observed.figures.attempts > ONE_SEED { 1 } else { seeds };
-    let policies = if readings.is_empty() { Vec::new() } else { policies };
+    let mut models = capacity_models(&observed, seeds);
+    let Some(nearest) = models.first().cloned() else { return Ok(None) };
+    models.retain(|model| model.replayed.is_near(&observed.figures));
+    let seeds = if options.is_in_analysis && observed.figures.attempts > ONE_SEED { 1 } else { seeds };
+    let policies = if models.is_empty() { Vec::new() } else { policies };
     let policies: Vec<ReplayedPolicy> =
-        policies.into_par_iter().map(|one| under(&readings, &observed, one, seeds)).collect();
+        policies.into_par_iter().map(|one| simulate_policy(&models, &observed, one, seeds)).collect();
     let (provider, model) = incident.service.names(table);
-    let mut told = Counterfactual {
+    let mut counterfactual = Counterfactual {
         class: incident.class.name(),
         provider: provider.map(masked),
         model: model.map(masked),
@@ -180,70 +180,70 @@ pub fn replay(
             Capacity::AtOnce(most) => Some(most),
             Capacity::PerStretch { .. } => None,
         },
-        readings: readings.len() as u64,
+        readings: models.len() as u64,
         resolution_s: rounded(nearest.first.width as f64 / 1e6),
         retry_after_s: observed.hint_s.map(rounded),
         observed: observed.figures.rounded(),
         replayed: nearest.replayed.rounded(),
         tolerance: [TOLERANCE, TOLERANCE_COUNT, TOLERANCE_TIME],
-        holds: !readings.is_empty(),
+        holds: !models.is_empty(),
         seeds,
         course: nearest.first.course,
         policies,
         summary: Vec::new(),
     };
-    told.summary = summary(&told);
-    Ok(Some(told))
+    counterfactual.summary = summary(&counterfactual, incident);
+    Ok(Some(counterfactual))
 }
 
-fn terms(observed: &Observed, question: &Question) -> Terms {
-    let first_s = observed.first_wait_s.filter(|s| *s >= NO_WAIT_S).unwrap_or(1.0);
+fn terms(observed: &Observed, options: &ReplayOptions) -> Terms {
+    let first_s = observed.first_wait_s.filter(|s| *s >= MIN_FIRST_WAIT_S).unwrap_or(1.0);
     let schedule = Schedule {
-        base_s: question.base_s.unwrap_or(first_s),
+        base_s: options.base_s.unwrap_or(first_s),
         factor: 2.0,
-        cap_s: question.cap_s.unwrap_or(CAP_S),
+        cap_s: options.cap_s.unwrap_or(DEFAULT_CAP_S),
         jitter: Jitter::Full,
     };
-    let attempts = question.attempts.unwrap_or(observed.max_attempts);
+    let attempts = options.attempts.unwrap_or(observed.max_attempts);
     let base = Strategy { obeys_hints: observed.hint_s.is_some(), ..Strategy::plain(schedule, attempts) };
-    let declared = question.declared.as_ref().map(|policy| Strategy::declared(policy, &base));
+    let declared = options.declared.as_ref().map(|policy| Strategy::declared(policy, &base));
     Terms { base, declared }
 }
 
 /// Returns the requested policies; by default the usual ones, one with twice the attempts, and a gate if there are
 /// hints.
-fn names(observed: &Observed, question: &Question) -> Vec<String> {
-    if !question.policies.is_empty() {
-        return question.policies.clone();
+fn names(observed: &Observed, options: &ReplayOptions) -> Vec<String> {
+    if !options.policies.is_empty() {
+        return options.policies.clone();
     }
     let twice = observed.max_attempts.saturating_mul(2);
     let more = format!("full-jitter+attempts={twice}");
     let mut names: Vec<String> = ["none", "fixed", "exponential", "full-jitter"].map(str::to_owned).into();
     names.push(more);
     names.extend(observed.hint_s.map(|_| "gate".to_owned()));
-    names.extend(question.declared.as_ref().map(|_| "declared".to_owned()));
+    names.extend(options.declared.as_ref().map(|_| "declared".to_owned()));
     names
 }
 
-/// A reading of the endpoint's capacity, and the result of the log's own waits under it.
+/// A model of the endpoint's capacity, and its result with the waits of the log.
 #[derive(Clone)]
-struct Reading {
+struct CapacityModel {
     name: &'static str,
     setup: Setup,
     replayed: Figures,
     first: Outcome,
 }
 
-/// Returns all readings: first those by which the model holds, and among these the one closest to the log.
-fn readings(observed: &Observed, seeds: u64) -> Vec<Reading> {
-    let strategy = as_seen(observed);
+/// Returns all models: first those within the tolerance, and among these the one closest to the log.
+fn capacity_models(observed: &Observed, seeds: u64) -> Vec<CapacityModel> {
+    let strategy = observed_strategy(observed);
     let tried = observed.capacities.iter().map(|(name, capacity)| {
         let setup = setup(observed, capacity);
         let (replayed, first) = means(&setup, &strategy, seeds);
-        Reading { name, setup, replayed, first }
+        CapacityModel { name, setup, replayed, first }
     });
-    let mut tried: Vec<Reading> = tried.collect();
-    let rank = |reading: &Reading| reading.replayed.rank(&observed.figures);
+    let mut tried: Vec<CapacityModel> = tried.collect();
+    let rank = |model: &CapacityModel| model.replayed.rank(&observed.figures);
     tried.sort_by(|a, b| rank(a).0.cmp(&rank(b).0).then(rank(a).1.total_cmp(&rank(b).1)));
     tried
 }
@@ -257,22 +257,22 @@ fn setup(observed: &Observed, capacity: &Capacity) -> Setup {
         service: Serving::Drawn(observed.service_us.clone()),
         refusal: observed.refusal_us,
         hint_s: observed.hint_s,
-        horizon: last.saturating_add(AFTERWARDS_US),
+        horizon: last.saturating_add(TAIL_US),
         steps_per_s: 1e6,
         least_wait: 0,
     }
 }
 
 /// Returns clients that wait and stop as those of the log did.
-fn as_seen(observed: &Observed) -> Strategy {
+fn observed_strategy(observed: &Observed) -> Strategy {
     let none = Schedule { base_s: 0.0, factor: 1.0, cap_s: 0.0, jitter: Jitter::None };
     let seen = Some(Arc::new(observed.seen.clone()));
     Strategy { seen, max_attempts: None, ..Strategy::plain(none, 1) }
 }
 
-/// Simulates a policy under every reading that holds; its figures are those of the closest one.
-fn under(readings: &[Reading], observed: &Observed, policy: Named, seeds: u64) -> ReplayedPolicy {
-    let mut all = readings.iter().map(|reading| means(&reading.setup, &policy.strategy, seeds));
+/// Simulates a policy under every given model; its figures are those under the first, which is closest to the log.
+fn simulate_policy(models: &[CapacityModel], observed: &Observed, policy: Named, seeds: u64) -> ReplayedPolicy {
+    let mut all = models.iter().map(|model| means(&model.setup, &policy.strategy, seeds));
     let (figures, first) = all.next().unwrap_or_default();
     let (mut attempts, mut lost) = ([figures.attempts; 2], [figures.lost; 2]);
     for (other, _) in all {
@@ -308,19 +308,34 @@ fn means(setup: &Setup, strategy: &Strategy, seeds: u64) -> (Figures, Outcome) {
     (figures, first)
 }
 
-fn summary(told: &Counterfactual) -> Vec<String> {
-    let mut lines = vec![format!("What happened: {}: {}.", told.calls_under_way(), told.observed.in_words())];
-    if !told.holds {
+/// Explains why the incident itself has other counts, if it has.
+fn counted_otherwise(observed: &Figures, incident: &Incident) -> Option<String> {
+    let same = whole(observed.failed) == incident.failed && whole(observed.attempts) == incident.sends;
+    (!same).then(|| {
+        format!(
+            "That counts every attempt of these calls, before and after the incident too, and leaves out calls that met a \
+             failure no retry heals; the incident alone has {} in {}.",
+            counted(incident.failed, "failure"),
+            counted(incident.sends, "attempt")
+        )
+    })
+}
+
+fn summary(counterfactual: &Counterfactual, incident: &Incident) -> Vec<String> {
+    let mut lines =
+        vec![format!("What happened: {}: {}.", counterfactual.calls_under_way(), counterfactual.observed.in_words())];
+    lines.extend(counted_otherwise(&counterfactual.observed, incident));
+    if !counterfactual.holds {
         lines.push(format!(
             "The model, with the waits of the log, gives {}: that differs by more than {}, so nothing is claimed of other \
              policies.",
-            told.replayed.in_words(),
+            counterfactual.replayed.in_words(),
             percent(TOLERANCE)
         ));
         return lines;
     }
-    let best = told.policies.iter().min_by(|a, b| {
-        // Compares the worst results over all readings.
+    let best = counterfactual.policies.iter().min_by(|a, b| {
+        // Compares the worst results over all capacity models.
         let key = |one: &ReplayedPolicy| (whole(one.lost_range[1]), whole(one.attempts_range[1]));
         key(a).cmp(&key(b)).then(a.figures.over_after_s.total_cmp(&b.figures.over_after_s))
     });
@@ -336,7 +351,7 @@ fn summary(told: &Counterfactual) -> Vec<String> {
     }
     lines.push(format!(
         "With the waits of the log the model gives {}: within {} of what happened.",
-        told.replayed.in_words(),
+        counterfactual.replayed.in_words(),
         percent(TOLERANCE)
     ));
     lines

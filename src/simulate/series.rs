@@ -26,19 +26,19 @@ impl Counts {
     }
 }
 
-/// Counts over time in at most [`Series::MOST`] stretches, whose length doubles whenever they do not suffice.
+/// Counts over time in at most [`CountSeries::MOST`] stretches, whose length doubles whenever they do not suffice.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Series {
+pub(super) struct CountSeries {
     width: u64,
     counts: Vec<Counts>,
 }
 
-impl Series {
+impl CountSeries {
     /// Maximum number of stretches, more than a chart can show.
     const MOST: usize = 512;
 
-    pub(super) fn new(width: u64) -> Series {
-        Series { width: width.max(1), counts: Vec::new() }
+    pub(super) fn new(width: u64) -> CountSeries {
+        CountSeries { width: width.max(1), counts: Vec::new() }
     }
 
     /// Returns the stretch that contains `now`, which must not decrease between calls.
@@ -46,7 +46,7 @@ impl Series {
         while now / self.width >= Self::MOST as u64 {
             self.halve();
         }
-        // Below [`Series::MOST`], as ensured above.
+        // Below [`CountSeries::MOST`], as ensured above.
         let place = (now / self.width) as usize;
         let waiting = self.counts.last().map_or(0, |last| last.waiting);
         while self.counts.len() <= place {
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn long_times_are_counted_in_longer_stretches() {
-        let mut series = Series::new(1);
+        let mut series = CountSeries::new(1);
         for now in 0..2_000 {
             let counts = series.at(now);
             counts.served += 1;

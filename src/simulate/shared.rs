@@ -49,7 +49,7 @@ impl Shared {
         self.failures_in_row += 1;
         // While it is half open, one failure opens it again.
         if self.failures_in_row >= failures || self.open_until.is_some() {
-            self.open_until = Some(now + ((open_s * steps_per_s) as u64).max(1));
+            self.open_until = Some(now.saturating_add(((open_s * steps_per_s) as u64).max(1)));
         }
     }
 }

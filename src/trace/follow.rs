@@ -50,7 +50,7 @@ pub fn traces(found: &Found, ids: &[String], options: &judge::Options, raw: bool
         generator: format!("retrylens {}", env!("CARGO_PKG_VERSION")),
         traces,
         unresolved,
-        searched: Reading {
+        searched: SearchExtent {
             inputs: found.searched.clone(),
             bytes: found.searched.iter().map(|input| input.bytes).sum(),
             bytes_parsed: found.bytes_parsed,
@@ -146,9 +146,8 @@ fn worst<'c, 'a>(meant: &[&'c Call<'a>], fleet: &Judged<'a>, options: &judge::Op
 /// is reported as a mention.
 fn narrow(id: &str, kind: Kind, table: &AttemptTable, rows: &[u32]) -> (Kind, HashSet<u32>) {
     if kind == Kind::Mention {
-        let detail = |row: u32| table.detail(&table.rows[row as usize]);
-        let request = |row: u32| table.text(detail(row)?.request_id);
-        let call = |row: u32| table.text(detail(row)?.call_id);
+        let request = |row: u32| table.request_id(&table.rows[row as usize]);
+        let call = |row: u32| table.call_id(&table.rows[row as usize]);
         let of = |field: &dyn Fn(u32) -> bool| rows.iter().copied().filter(|row| field(*row)).collect();
         let request: HashSet<u32> = of(&|row| request(row) == Some(id));
         let call: HashSet<u32> = of(&|row| call(row) == Some(id));

@@ -36,12 +36,12 @@ pub struct Traces {
     /// Ids that were not found, or that are ambiguous.
     pub unresolved: Vec<Unresolved>,
     /// What was searched and parsed.
-    pub searched: Reading,
+    pub searched: SearchExtent,
 }
 
 /// Extent of a search.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Reading {
+pub struct SearchExtent {
     /// The inputs, in the order they were given.
     pub inputs: Vec<Searched>,
     /// Size of the inputs in bytes, after unpacking. All of it was searched.

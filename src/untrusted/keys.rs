@@ -17,29 +17,32 @@ struct Family {
     /// any pattern is compiled.
     words: &'static [&'static str],
     /// If not empty, every match also contains one of these bytes.
-    signs: &'static [u8],
+    required_bytes: &'static [u8],
     pattern: &'static str,
     /// Returns whether the rest of a match is a secret; needed if the lead also occurs in prose or ordinary names.
     is_secret: fn(&str) -> bool,
 }
 
 const fn family(words: &'static [&'static str], pattern: &'static str, is_secret: fn(&str) -> bool) -> Family {
-    Family { words, signs: &[], pattern, is_secret }
+    Family { words, required_bytes: &[], pattern, is_secret }
 }
 
-const fn sure(words: &'static [&'static str], pattern: &'static str) -> Family {
+const fn always_secret(words: &'static [&'static str], pattern: &'static str) -> Family {
     family(words, pattern, |_| true)
 }
 
-const fn doubtful(words: &'static [&'static str], pattern: &'static str) -> Family {
+const fn secret_if_random(words: &'static [&'static str], pattern: &'static str) -> Family {
     family(words, pattern, looks_random)
 }
 
 /// All families of secrets. Case is ignored for ASCII only, hence `(?i-u:`.
 const FAMILIES: [Family; 17] = [
-    sure(&["-----begin "], r"(?is)(?<lead>-----BEGIN )[A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*-----|\z)"),
+    always_secret(
+        &["-----begin "],
+        r"(?is)(?<lead>-----BEGIN )[A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*-----|\z)",
+    ),
     // Prefixes long enough to be recognised anywhere, even inside a word or an id.
-    sure(
+    always_secret(
         &["sk-ant-", "sk-proj-", "sk-or-", "sk-svcacct-", "sk-admin-"],
         r"(?<lead>(?i-u:sk-))(?i-u:ant|proj|or|svcacct|admin)-[A-Za-z0-9_-]{8,}",
     ),
@@ -50,12 +53,12 @@ const FAMILIES: [Family; 17] = [
         r"(?:^|[^A-Za-z0-9]|\\[bfnrt]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2})(?<lead>(?i-u:(?:(?:sk|pk|rk|xai|gsk|pplx|glpat)[-_])|hf_))[A-Za-z0-9][A-Za-z0-9_-]{7,}",
         looks_issued,
     ),
-    sure(&["aiza", "ya29."], r"(?<lead>AIza|ya29\.)[A-Za-z0-9_-]{16,}"),
-    sure(
+    always_secret(&["aiza", "ya29."], r"(?<lead>AIza|ya29\.)[A-Za-z0-9_-]{16,}"),
+    always_secret(
         &["akia", "asia", "absk"],
         r"(?:^|[^A-Za-z0-9]|\\[bfnrt]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2})(?<lead>AKIA|ASIA|ABSK)[A-Za-z0-9+/=]{12,}",
     ),
-    sure(
+    always_secret(
         &[
             "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "hub_pat_", "xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-",
             "xoxs-", "eyj",
@@ -72,28 +75,31 @@ const FAMILIES: [Family; 17] = [
         looks_mixed,
     ),
     // A header or field with a key, whatever its value is.
-    sure(
+    always_secret(
         &["api-key", "subscription-key"],
         r#"(?<lead>(?i-u:x-api|x-goog-api|api|subscription)(?i-u:-key)\\?["']?\s*[:=]\s*\\?["']?)[^\s"'\\,;&}\]…]{4,}(?:…\[masked\])?"#,
     ),
-    sure(
+    always_secret(
         &["authorization"],
         r#"(?<lead>(?i-u:authorization)\\?["']?\s*[:=,]\s*\\?["']?(?i-u:bearer|basic|token)\s+)[^\s"'\\,;…]+(?:…\[masked\])?"#,
     ),
     // A header without a scheme: as a key of JSON its value is a secret, in prose only if it looks like one.
-    sure(
+    always_secret(
         &["authorization"],
         r#"(?<lead>(?i-u:authorization)\\?["']\s*[:=,]\s*\\?["'])[^\s"'\\,;…]{4,}(?<tail>\\?["'])"#,
     ),
-    doubtful(&["authorization"], r"(?<lead>(?i-u:authorization)\s*[:=]\s*)[^\s,;…]{8,}"),
+    secret_if_random(&["authorization"], r"(?<lead>(?i-u:authorization)\s*[:=]\s*)[^\s,;…]{8,}"),
     // A cookie identifies a session: everything up to the end of the header is masked.
-    sure(&["cookie"], r#"(?<lead>(?i-u:cookie2?)\\?["']?\s*[:=,]\s*\[?\\?["']?)[A-Za-z0-9_.$-]+=[^"'\r\n\\\]…]+"#),
+    always_secret(
+        &["cookie"],
+        r#"(?<lead>(?i-u:cookie2?)\\?["']?\s*[:=,]\s*\[?\\?["']?)[A-Za-z0-9_.$-]+=[^"'\r\n\\\]…]+"#,
+    ),
     family(&["basic"], r"(?<lead>\b(?i-u:basic)(?:\s+|%20|\+))[A-Za-z0-9+/]{8,}={0,2}", is_basic),
-    doubtful(&["bearer"], r"(?<lead>\b(?i-u:bearer)(?:\s+|%20|\+))[A-Za-z0-9._~+/=-]{8,}"),
+    secret_if_random(&["bearer"], r"(?<lead>\b(?i-u:bearer)(?:\s+|%20|\+))[A-Za-z0-9._~+/=-]{8,}"),
     Family {
         // The word alone may be the name of a field.
-        signs: b":=",
-        ..doubtful(
+        required_bytes: b":=",
+        ..secret_if_random(
             &[
                 "api_key",
                 "api key",
@@ -117,11 +123,11 @@ const FAMILIES: [Family; 17] = [
             r#"(?<lead>(?i-u:api[_ ]?key|(?:access|refresh|auth|id)[_-]?token|client[_-]?secret|secret[_-]?(?:access[_-]?)?key|passw(?:or)?d)(?: provided)?\\?["']?\s*[:=]\s*\\?["']?)[^\s"'\\,;&}\]…]{8,}"#,
         )
     },
-    doubtful(
+    secret_if_random(
         &["key=", "token=", "sig=", "signature="],
         r"(?<lead>[?&](?i-u:key|token|sig|signature|x-amz-signature|x-amz-security-token)=)[^\s&#…]{8,}",
     ),
-    sure(&["@"], r"(?<lead>[A-Za-z][A-Za-z0-9+.-]*://)[^\s/:@…]*:[^\s/@…]+(?<tail>@)"),
+    always_secret(&["@"], r"(?<lead>[A-Za-z][A-Za-z0-9+.-]*://)[^\s/:@…]*:[^\s/@…]+(?<tail>@)"),
 ];
 
 /// A search for the words of all families, and the family of each word.
@@ -141,11 +147,12 @@ static PATTERNS: [OnceLock<Option<Regex>>; FAMILIES.len()] = [const { OnceLock::
 /// `sk-…[masked]`.
 #[must_use]
 pub fn mask_keys(text: &str) -> Cow<'_, str> {
-    let may_hold = families_of(text);
+    let candidates = families_of(text);
     let mut shown = Cow::Borrowed(text);
-    let has_sign = |signs: &[u8]| signs.is_empty() || text.bytes().any(|byte| signs.contains(&byte));
-    let families = FAMILIES.iter().enumerate().filter(|(nth, _)| may_hold & (1 << nth) != 0);
-    for (nth, family) in families.filter(|(_, family)| has_sign(family.signs)) {
+    let has_required_byte =
+        |required_bytes: &[u8]| required_bytes.is_empty() || text.bytes().any(|byte| required_bytes.contains(&byte));
+    let families = FAMILIES.iter().enumerate().filter(|(nth, _)| candidates & (1 << nth) != 0);
+    for (nth, family) in families.filter(|(_, family)| has_required_byte(family.required_bytes)) {
         let pattern = PATTERNS[nth].get_or_init(|| Regex::new(family.pattern).ok());
         let Some(pattern) = pattern else { continue };
         let masked = pattern.replace_all(&shown, |found: &Captures<'_>| masked(found, family.is_secret));
@@ -156,8 +163,51 @@ pub fn mask_keys(text: &str) -> Cow<'_, str> {
     shown
 }
 
+/// Bits that tell the first three bytes of a word, by [`after`].
+const STARTS: usize = 1 << 15;
+
+/// Returns three bytes as a number of [`STARTS`], given that of the three bytes one earlier: the low five bits of each,
+/// which are the same for capital and small letters.
+const fn after(before: usize, byte: u8) -> usize {
+    (before << 5 | (byte & 31) as usize) % STARTS
+}
+
+/// The first three bytes of every word. Shorter words are in [`SHORT_WORD`].
+const WORD_STARTS: [u64; STARTS / 64] = {
+    let mut starts = [0; STARTS / 64];
+    let mut family = 0;
+    while family < FAMILIES.len() {
+        let words = FAMILIES[family].words;
+        let mut nth = 0;
+        while nth < words.len() {
+            if let [a, b, c, ..] = *words[nth].as_bytes() {
+                let start = after(after(after(0, a), b), c);
+                starts[start / 64] |= 1 << (start % 64);
+            }
+            nth += 1;
+        }
+        family += 1;
+    }
+    starts
+};
+
+/// The only word of fewer than three bytes.
+const SHORT_WORD: u8 = b'@';
+
+/// Whether a word may begin anywhere in `text`. Few ids contain a start of one, and searching for whole words takes longer.
+fn may_begin_a_word(text: &str) -> bool {
+    let mut start = 0;
+    text.bytes().any(|byte| {
+        start = after(start, byte);
+        byte == SHORT_WORD || WORD_STARTS[start / 64] >> (start % 64) & 1 != 0
+    })
+}
+
 /// Returns the families that have a word in `text`, as bits by their index.
 fn families_of(text: &str) -> u32 {
+    if !may_begin_a_word(text) {
+        return 0;
+    }
     let Some((words, families)) = WORDS.as_ref() else { return u32::MAX };
     words.find_overlapping_iter(text).fold(0, |known, found| known | 1 << families[found.pattern().as_usize()])
 }
@@ -187,8 +237,8 @@ fn looks_issued(secret: &str) -> bool {
 
 /// Returns whether a long run with digits follows the prefix at once.
 fn looks_mixed(secret: &str) -> bool {
-    let goes_on = secret.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
-    goes_on && secret.bytes().any(|byte| byte.is_ascii_digit()) && looks_issued(secret)
+    let starts_alphanumeric = secret.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
+    starts_alphanumeric && secret.bytes().any(|byte| byte.is_ascii_digit()) && looks_issued(secret)
 }
 
 /// Returns whether it is a name and password in base64, as in RFC 7617.
@@ -205,6 +255,14 @@ fn looks_random(secret: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_word_begins_a_word() {
+        for word in FAMILIES.iter().flat_map(|family| family.words) {
+            assert!(may_begin_a_word(word) && may_begin_a_word(&format!("x{}", word.to_uppercase())), "{word}");
+        }
+        assert!(!may_begin_a_word("req_011CvJypUR2WsMnbzbKEMcwg"));
+    }
 
     #[test]
     fn keys_are_masked() {

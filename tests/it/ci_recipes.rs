@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// A folder with the program first in `PATH`.
-fn path_with_program(folder: &Path) -> String {
+pub(crate) fn path_with_program(folder: &Path) -> String {
     let bin = folder.join("bin");
     std::fs::create_dir_all(&bin).unwrap();
     let program = assert_cmd::cargo::cargo_bin!("retrylens");
@@ -13,20 +13,22 @@ fn path_with_program(folder: &Path) -> String {
     format!("{}:{}", bin.display(), std::env::var("PATH").unwrap())
 }
 
-/// The script of the step `name` of the action.
-pub(crate) fn script_of(step: &str) -> String {
-    let text = std::fs::read_to_string(repo("action.yml")).unwrap();
-    let start = text.find(&format!("- name: {step}\n")).unwrap();
-    let script = &text[start..];
-    let script = &script[script.find("run: |\n").unwrap() + 7..];
-    let inside = |line: &&str| line.is_empty() || line.starts_with("        ");
-    script.lines().take_while(inside).map(|line| format!("{}\n", line.trim_start_matches("        "))).collect()
+/// The script of a step of the action or of a workflow.
+pub(crate) fn script_of(path: &str, step: &str) -> String {
+    let text = std::fs::read_to_string(repo(path)).unwrap();
+    let (_, behind) = text.split_once(&format!("- name: {step}\n")).unwrap();
+    let (_, script) = behind.split_once("run: |\n").unwrap();
+    let indent = &script[..script.find(|c| c != ' ').unwrap()];
+    let lines = script.lines().map_while(|line| if line.is_empty() { Some("") } else { line.strip_prefix(indent) });
+    lines.map(|line| format!("{line}\n")).collect()
 }
 
 fn action(folder: &Path, variables: &[(&str, &str)]) -> Output {
     let mut command = Command::new("bash");
     // As GitHub runs it.
-    command.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", &script_of("Analyze")]).current_dir(folder);
+    command
+        .args(["--noprofile", "--norc", "-eo", "pipefail", "-c", &script_of("action.yml", "Analyze")])
+        .current_dir(folder);
     command.env("PATH", path_with_program(folder)).env("GITHUB_OUTPUT", folder.join("output"));
     command.env("GITHUB_STEP_SUMMARY", folder.join("summary"));
     for (name, value) in
@@ -73,7 +75,7 @@ fn the_action_declares_what_its_script_reads() {
             "{name}"
         );
     }
-    assert!(!script_of("Analyze").contains("${{"), "an input would be read as a command");
+    assert!(!script_of("action.yml", "Analyze").contains("${{"), "an input would be read as a command");
 }
 
 #[test]
@@ -121,4 +123,29 @@ fn options_of_the_recipes_exist() {
         .output();
     assert_eq!(ran.unwrap().status.code(), Some(1));
     assert!(folder.path().join("junit.xml").exists() && folder.path().join("retries.html").exists());
+}
+
+/// What keeps a release from being published with addresses that lead nowhere.
+#[test]
+fn a_release_needs_its_version_and_its_repository_in_cargo_toml() {
+    let script = script_of(".github/workflows/release.yml", "Does Cargo.toml name this release?");
+    let folder = tempfile::tempdir().unwrap();
+    let says = |manifest: &str| {
+        std::fs::write(folder.path().join("Cargo.toml"), manifest).unwrap();
+        let mut command = Command::new("bash");
+        command.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", &script]).current_dir(folder.path());
+        let ran = command.env("TAG", "v1.2.3").env("REPOSITORY", "https://git.example/o/retrylens").output().unwrap();
+        (ran.status.code(), String::from_utf8(ran.stdout).unwrap())
+    };
+    let (version, repository) = ("version = \"1.2.3\"\n", "repository = \"https://git.example/o/retrylens\"\n");
+    assert_eq!(says(&format!("[package]\n{version}{repository}")), (Some(0), String::new()));
+    for (manifest, lacks) in [
+        (version.to_owned(), "repository = "),
+        (format!("{version}# {repository}"), "repository = "),
+        (format!("{version}{}", repository.replace("/o/", "/other/")), "repository = "),
+        (format!("version = \"1.2.4\"\n{repository}"), "version = "),
+    ] {
+        let (code, said) = says(&manifest);
+        assert!(code == Some(1) && said.contains(&format!("::error::Cargo.toml does not say {lacks}")), "{said}");
+    }
 }

@@ -94,11 +94,20 @@ fn wrong_usage_ends_with_2_and_says_what_is_wrong() {
         (&["analyze", "--tz", "Mars/Base", "ok.jsonl"], "`Mars/Base` is no time zone"),
         (&["analyze", "--threads", "0", "ok.jsonl"], "--threads <N>': give a whole number from 1 to 1024"),
         (&["analyze", "--threads", "many", "ok.jsonl"], "--threads <N>': give a whole number from 1 to 1024"),
-        (&["classify", "--status", "abc", "ok.jsonl"], "--status <N>': give an HTTP status, such as 429"),
+        (&["classify", "--status", "abc", "ok.jsonl"], "--status <N>': give an HTTP status from 100 to 599"),
         (&["analyze", "--max-rejected", "101", "ok.jsonl"], "between 0 and 100"),
         (&["analyze", "--max-rejected", "NaN", "ok.jsonl"], "between 0 and 100"),
-        (&["analyze", "--select", "RL999", "ok.jsonl"], "no rule `RL999`"),
-        (&["analyze", "--ignore", "RL1,XX", "ok.jsonl"], "no rule `XX`"),
+        (&["analyze", "--select", "RL999", "ok.jsonl"], "--select: no rule `RL999`"),
+        (&["analyze", "--ignore", "RL1,XX", "ok.jsonl"], "--ignore: no rule `XX`"),
+        (&["analyze", "--select", "RL1", "--ignore", "RL1", "ok.jsonl"], "no rule is left to judge by"),
+        (&["analyze", "--what-if", "nothing", "ok.jsonl"], "--what-if: no policy `nothing`"),
+        (&["analyze", "--anonymize=", "ok.jsonl"], "--anonymize=: the salt is empty"),
+        (&["analyze", "--org", "", "ok.jsonl"], "a value is required for '--org <NAME>'"),
+        (&["analyze", "--state", "s", "-o", "json=s/manifest", "ok.jsonl"], "s/manifest is in the folder of --state"),
+        (&["analyze", "--state", "s", "-o", "csv=./s/../s", "ok.jsonl"], "is in the folder of --state"),
+        (&["analyze", "--state", "s", "--charts", "s/charts", "ok.jsonl"], "s/charts is in the folder of --state"),
+        (&["config", "init", "--since", "2h"], "--since chooses among the calls of a log"),
+        (&["trend", "ok.jsonl"], "no JSON report of retrylens, as `analyze --output json=FILE` writes"),
         (&["analyze", "--select", "", "ok.jsonl"], "no rule ``"),
         (&["analyze", "--output", "xlsx=out.xlsx", "ok.jsonl"], "no format `xlsx`"),
         (&["analyze", "--output", "json", "ok.jsonl"], "FORMAT=PATH"),
@@ -107,6 +116,33 @@ fn wrong_usage_ends_with_2_and_says_what_is_wrong() {
         assert_ends(&run_in(folder.path(), arguments), 2, complaint);
     }
     assert!(!folder.path().join("out.xlsx").exists());
+    assert!(!folder.path().join("s").exists());
+}
+
+#[test]
+fn the_page_is_as_wide_as_columns_says() {
+    let widest = |columns: &str| {
+        let mut command = common::program();
+        let ran =
+            common::finish(command.env("COLUMNS", columns).args(["analyze", "--verbose", "samples/fan-out.jsonl"]));
+        ran.stdout.lines().map(|line| line.chars().count()).max().unwrap()
+    };
+    let [narrow, usual, wide, wrong] = ["60", "80", "110", "many"].map(widest);
+    assert!(narrow <= 60 && narrow < usual && usual <= 80 && usual < wide && wide <= 110, "{narrow} {usual} {wide}");
+    assert_eq!(wrong, usual);
+}
+
+#[test]
+fn columns_are_explained_where_they_are_shown() {
+    let load = |columns: &str| {
+        let mut command = common::program();
+        let ran =
+            common::finish(command.env("COLUMNS", columns).args(["analyze", "--verbose", "samples/fan-out.jsonl"]));
+        let load =
+            ran.stdout.split("\nLOAD").nth(1).expect("a section on load").split("\n\n").next().unwrap().to_owned();
+        [load.contains("at once  "), load.contains("At once:"), load.contains("Peak:")]
+    };
+    assert_eq!((load("80"), load("110")), ([false, false, true], [true, true, true]));
 }
 
 #[test]
@@ -717,7 +753,7 @@ fn a_number_below_zero_is_told_what_is_wanted() {
         (&["simulate", "--cap", "-3"], "give a number above 0"),
         (&["analyze", "--max-rejected", "-1", "log.jsonl"], "give a share between 0 and 100"),
         (&["analyze", "--threads", "-2", "log.jsonl"], "give a whole number from 1"),
-        (&["stub", "--port", "-1"], "-1 is not in 0..=65535"),
+        (&["stub", "--port", "-1"], "give a port from 1 to 65535, or 0"),
     ] {
         let ran = run_in(&repo(""), arguments);
         assert_eq!(ran.code, 2, "{ran:#?}");

@@ -194,3 +194,14 @@ fn what_cannot_be_followed_is_refused() {
     assert_eq!(refused.code, 2);
     assert!(refused.stderr.contains("between 0.1 and 3600"), "{}", refused.stderr);
 }
+
+#[test]
+fn the_end_of_a_log_without_attempts_says_what_was_read() {
+    let folder = tempfile::tempdir().unwrap();
+    grow(&folder.path().join("words.log"), b"starting\n");
+    let mut program = Followed::start(folder.path(), &["words.log"]);
+    program.says("waiting");
+    assert!(Command::new("kill").args(["-INT", &program.child.id().to_string()]).status().unwrap().success());
+    program.says("1 skipped as no attempts, 0 unreadable, 0 blank. An attempt is a record");
+    assert_eq!(program.child.wait().unwrap().code(), Some(3));
+}

@@ -127,9 +127,9 @@ fn what_is_no_release_is_told_from_what_is_wrong() {
 
 #[test]
 fn the_action_installs_or_builds_or_fails() {
-    let install = crate::ci_recipes::script_of("Install");
+    let install = crate::ci_recipes::script_of("action.yml", "Install");
     assert!(!install.contains("${{"), "an input would be read as a command");
-    let inputs = [("VERSION", ""), ("SHA256", ""), ("REPOSITORY", "OWNER/retrylens")];
+    let inputs = [("VERSION", ""), ("SHA256", "")];
     let machine = Machine::new();
     let ran = machine.run(&install, &inputs);
     assert_eq!(ran.status.code(), Some(0), "{}", said(&ran));
@@ -139,7 +139,7 @@ fn the_action_installs_or_builds_or_fails() {
     );
     assert!(machine.at("temp/retrylens/retrylens").exists());
     // Another version is no release here, and is built.
-    let ran = machine.run(&install, &[("VERSION", "99.0.0"), ("SHA256", ""), ("REPOSITORY", "o/r")]);
+    let ran = machine.run(&install, &[("VERSION", "99.0.0"), ("SHA256", "")]);
     assert!(ran.status.success() && said(&ran).contains("stub install --locked"), "{}", said(&ran));
     machine.tamper();
     let ran = machine.run(&install, &inputs);
@@ -156,13 +156,34 @@ fn the_recipe_for_gitlab_installs_or_builds_or_fails() {
     let (script, _) = script.split_once("  script:\n").unwrap();
     let script = format!("{}\nretrylens --version", script.replace("\n      ", "\n"));
     let machine = Machine::new();
-    let (name, sum) = (machine.name.clone(), machine.checksum());
-    let tag = format!("v{}", env!("CARGO_PKG_VERSION"));
-    let variables = [("RETRYLENS", name.as_str()), ("RETRYLENS_TAG", tag.as_str()), ("RETRYLENS_SHA256", sum.as_str())];
-    let ran = machine.run(&script, &variables);
-    assert!(ran.status.success() && said(&ran).contains("stub --version"), "{}", said(&ran));
-    let ran = machine.run(&script, &[variables[0], variables[1], ("RETRYLENS_SHA256", "")]);
+    fs::create_dir(machine.at("tools")).unwrap();
+    std::os::unix::fs::symlink(repo(""), machine.at("tools/retrylens")).unwrap();
+    for sum in [machine.checksum(), String::new()] {
+        let ran = machine.run(&script, &[("RETRYLENS_SHA256", &sum)]);
+        assert!(ran.status.success() && said(&ran).contains("stub --version"), "{}", said(&ran));
+        fs::remove_dir_all(machine.at(".retrylens")).unwrap();
+    }
+    let ran = machine.run(&script, &[("RETRYLENS_SHA256", &format!("{:064}", 0))]);
     assert!(!ran.status.success() && !said(&ran).contains("stub"), "{}", said(&ran));
-    let ran = machine.run(&script, &[variables[0], ("RETRYLENS_TAG", "v99.0.0"), variables[2]]);
-    assert!(said(&ran).contains("stub install --locked --git"), "{}", said(&ran));
+    let ran = machine.run(&script, &[("RETRYLENS_SHA256", ""), ("RETRYLENS_RELEASES", "file:///nowhere")]);
+    assert!(said(&ran).contains("stub install --locked --path tools/retrylens"), "{}", said(&ran));
+}
+
+/// A copy of the install script beside a `Cargo.toml`, run without a URL of releases.
+#[test]
+fn releases_are_those_of_the_repository_that_cargo_toml_names() {
+    let machine = Machine::new();
+    fs::create_dir_all(machine.at("copy/integrations")).unwrap();
+    fs::copy(repo("integrations/install"), machine.at("copy/integrations/install")).unwrap();
+    let version = format!("[package]\nversion = \"{}\"\n", env!("CARGO_PKG_VERSION"));
+    let install = |manifest: &str| {
+        fs::write(machine.at("copy/Cargo.toml"), manifest).unwrap();
+        machine.run("copy/integrations/install --to installed", &[("RETRYLENS_RELEASES", "")])
+    };
+    let ran = install(&version);
+    assert!(ran.status.code() == Some(3) && said(&ran).contains("Cargo.toml names no repository"), "{}", said(&ran));
+    fs::create_dir_all(machine.at("site/releases")).unwrap();
+    fs::rename(machine.at("releases"), machine.at("site/releases/download")).unwrap();
+    let ran = install(&format!("{version}repository = \"file://{}\"\n", machine.at("site").display()));
+    assert_eq!(ran.status.code(), Some(0), "{}", said(&ran));
 }

@@ -52,6 +52,8 @@ mod loggers;
 mod markdown;
 mod metamorphic;
 mod odd_input;
+#[cfg(feature = "frames")]
+mod own_table;
 mod partials;
 mod properties;
 mod rates;

@@ -1,18 +1,12 @@
 //! The JSON report is a contract: `docs/report.schema.json` says what others may build on.
 
 use crate::common;
+use crate::common::schema::{assert_valid, closed, schema};
 use serde_json::{Value, json};
 
-fn schema() -> jsonschema::Validator {
-    let text = std::fs::read_to_string(common::repo("docs/report.schema.json")).unwrap();
-    jsonschema::validator_for(&serde_json::from_str(&text).unwrap()).expect("a schema")
-}
-
-#[track_caller]
-fn assert_valid(schema: &jsonschema::Validator, report: &Value, name: &str) {
-    let errors: Vec<String> =
-        schema.iter_errors(report).map(|error| format!("{}: {error}", error.instance_path())).take(5).collect();
-    assert!(errors.is_empty(), "{name}: {}", errors.join("\n"));
+/// The schema as others use it.
+fn published() -> jsonschema::Validator {
+    jsonschema::validator_for(&schema("report")).expect("a schema")
 }
 
 fn sample_report() -> Value {
@@ -84,24 +78,60 @@ fn remove(value: &mut Value, path: &str) -> bool {
     }
 }
 
+/// Reports of what every client and shipper writes, of broken logs, of one without an attempt, and of all samples.
 #[test]
-fn reports_fit_the_schema() {
-    let schema = schema();
-    assert_valid(&schema, &sample_report(), "samples");
-    assert_valid(&schema, &common::json(&common::report(&common::logs_in("tests/captures"))), "captures");
-    assert_valid(&schema, &common::json(&common::report(&common::logs_in("tests/cases"))), "cases");
-    assert_valid(&schema, &common::json(&common::report(&[common::repo("tests/odd/39-empty.jsonl")])), "an empty log");
-    assert_valid(
-        &schema,
-        &common::json(&common::report(&[common::repo("tests/odd/03-truncated-tail.jsonl")])),
-        "a reject",
-    );
+fn reports_have_the_keys_of_the_schema_and_no_others() {
+    let schema = closed(schema("report"));
+    let mut logs = vec![common::samples()];
+    for folder in ["samples", "tests/captures", "tests/cases", "tests/loggers", "tests/odd"] {
+        logs.extend(common::logs_in(folder).into_iter().map(|log| vec![log]));
+    }
+    for format in std::fs::read_dir(common::repo("tests/formats")).unwrap() {
+        logs.extend(std::fs::read_dir(format.unwrap().path()).unwrap().map(|log| vec![log.unwrap().path()]));
+    }
+    assert!(logs.len() > 100, "{} reports", logs.len());
+    for logs in logs {
+        assert_valid(&schema, &common::json(&common::report(&logs)), &logs[0].display().to_string());
+    }
+}
+
+/// What options add to a report.
+#[test]
+fn reports_of_the_program_have_the_keys_of_the_schema_and_no_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let (former, rules) = (folder.path().join("former.json"), folder.path().join("retrylens.toml"));
+    let (output, baseline) = (format!("json={}", former.display()), former.display().to_string());
+    common::run_in(&common::repo("samples"), &["analyze", "--output", &output, "two-loops-4x3.jsonl"]);
+    std::fs::write(&rules, "[policy]\nmax_attempts = 3\n[[suppress]]\nrule = 'RL101'\nreason = 'known'\n").unwrap();
+    let rules = rules.display().to_string();
+    let schema = closed(schema("report"));
+    for options in [
+        &["--complete"][..],
+        &["--complete", "--baseline", &baseline, "--title", "Night"],
+        &["--anonymize", "--min-severity", "error"],
+        &["--config", &rules, "--memory", "bounded"],
+    ] {
+        let ran = common::run_in(&common::repo(""), &[&["analyze", "--format", "json", "samples"], options].concat());
+        assert_valid(&schema, &ran.json(), &options.join(" "));
+    }
+}
+
+/// A key that a report has and the schema does not, or the other way round, is an error at every depth.
+#[test]
+fn a_key_that_the_schema_leaves_out_is_noticed() {
+    let schema = closed(schema("report"));
+    let report = sample_report();
+    for pointer in ["", "/totals", "/window", "/findings/0", "/findings/0/call", "/runs/0", "/load/0/course/points/0"] {
+        let mut more = report.clone();
+        let object = more.pointer_mut(pointer).and_then(Value::as_object_mut).unwrap_or_else(|| panic!("no {pointer}"));
+        object.insert("undescribed".to_owned(), json!(1));
+        assert!(!schema.is_valid(&more), "{pointer}");
+    }
 }
 
 #[test]
 fn lines_of_findings_fit_their_schema() {
-    let schema = common::run_in(&common::repo(""), &["schema", "finding"]).json();
-    let schema = jsonschema::validator_for(&schema).expect("a schema");
+    let schema = closed(common::run_in(&common::repo(""), &["schema", "finding"]).json());
     let lines = common::run_in(&common::repo(""), &["analyze", "--complete", "--format", "ndjson", "samples"]).stdout;
     let findings: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(Value::Array(findings.clone()), sample_report_of_program()["findings"]);
@@ -119,12 +149,11 @@ fn sample_report_of_program() -> Value {
 fn the_program_knows_the_schema_of_its_reports() {
     let printed = common::run_in(&common::repo(""), &["schema", "report"]).stdout;
     assert_eq!(printed, std::fs::read_to_string(common::repo("docs/report.schema.json")).unwrap());
-    assert_valid(&schema(), &sample_report_of_program(), "the program's own");
 }
 
 #[test]
 fn the_schema_holds_the_contract() {
-    let schema = schema();
+    let schema = published();
     let whole = sample_report();
     for path in CONTRACT {
         let mut report = whole.clone();
@@ -135,7 +164,7 @@ fn the_schema_holds_the_contract() {
 
 #[test]
 fn the_schema_tells_types() {
-    let schema = schema();
+    let schema = published();
     for (pointer, wrong) in [
         ("/schema_version", json!(1)),
         ("/ledger/lines", json!(-1)),

@@ -1,6 +1,6 @@
 //! Phrases about requests: prompts that are too long, and content that a filter refused.
 
-use super::{ANY, BROKEN, FILTERED, LIMIT, MessageRow, Over, REFUSED, opens, origin, says};
+use super::{ANY, AppliesTo, BROKEN, FILTERED, LIMIT, MessageRow, REFUSED, opens, origin, says};
 use crate::classify::{
     Class::{ContentPolicy, ContextTooLong, NotFound, RateLimited},
     row::Origin,
@@ -33,7 +33,7 @@ pub(super) const ROWS: &[MessageRow] = &[
     says("context_length_exceeded", ContextTooLong, ANY, OPENAI),
     says("maximum context length", ContextTooLong, ANY, OPENAI),
     says("exceeds the context window", ContextTooLong, ANY, OPENAI),
-    says("exceed the configured limit", ContextTooLong, Over::REQUESTS.and(BROKEN), OPENAI),
+    says("exceed the configured limit", ContextTooLong, AppliesTo::REQUESTS.union(BROKEN), OPENAI),
     says("exceeds the maximum number of tokens allowed", ContextTooLong, ANY, GEMINI),
     says("but model only supports up to", ContextTooLong, ANY, GEMINI),
     says("Input is too long for requested model", ContextTooLong, ANY, BEDROCK),
@@ -65,5 +65,5 @@ pub(super) const ROWS: &[MessageRow] = &[
     says("PROHIBITED_CONTENT", ContentPolicy, FILTERED, GEMINI),
     says("不安全或敏感内容", ContentPolicy, FILTERED, ZHIPU),
 
-    opens("not found, try pulling it first", NotFound, REFUSED.and(LIMIT), OLLAMA),
+    opens("not found, try pulling it first", NotFound, REFUSED.union(LIMIT), OLLAMA),
 ];

@@ -1,6 +1,6 @@
 //! Phrases about the service: a lack of capacity, or a rate limit.
 
-use super::{CROWDED, LIMIT, MessageRow, Over, SILENT, opens, origin, says};
+use super::{AppliesTo, CROWDED, LIMIT, MESSAGE_ONLY, MessageRow, opens, origin, says};
 use crate::classify::{
     Class::{Overloaded, RateLimited},
     row::Origin,
@@ -28,7 +28,7 @@ const MOONSHOT: Origin = origin("moonshot", "Moonshot API docs, Errors");
 const LITELLM: Origin = origin("litellm", "LiteLLM docs, Routing; BerriAI/litellm#7669");
 
 /// Servers report a lack of capacity under various statuses.
-const SHORT: Over = CROWDED.and(Over::REQUESTS).and(Over::RIGHTS);
+const SHORT: AppliesTo = CROWDED.union(AppliesTo::REQUESTS).union(AppliesTo::RIGHTS);
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[MessageRow] = &[
@@ -62,7 +62,7 @@ pub(super) const ROWS: &[MessageRow] = &[
     opens("系统繁忙", Overloaded, SHORT, ZHIPU),
 
     says("rate limit", RateLimited, LIMIT, OPENAI),
-    says("rate_limit_e", RateLimited, SILENT, OPENAI),
+    says("rate_limit_e", RateLimited, MESSAGE_ONLY, OPENAI),
     says("throttl", RateLimited, LIMIT, BEDROCK),
     says("concurrent requests", RateLimited, LIMIT, MOONSHOT),
     says("max organization concurrency", RateLimited, LIMIT, MOONSHOT),
@@ -73,12 +73,12 @@ pub(super) const ROWS: &[MessageRow] = &[
     says("Quota exceeded for", RateLimited, LIMIT, VERTEX),
     says("Resource exhausted", RateLimited, LIMIT, VERTEX),
     says("Resource has been exhausted", RateLimited, LIMIT, GEMINI),
-    says("RESOURCE_EXHAUSTED", RateLimited, SILENT, GEMINI),
+    says("RESOURCE_EXHAUSTED", RateLimited, MESSAGE_ONLY, GEMINI),
     says("速率限制", RateLimited, LIMIT, ZHIPU),
     says("并发数过高", RateLimited, LIMIT, ZHIPU),
     says("频率过高", RateLimited, LIMIT, ZHIPU),
     says("请求过于频繁", RateLimited, LIMIT, ZHIPU),
     says("限流", RateLimited, LIMIT, DASHSCOPE),
-    says("too many requests", RateLimited, SILENT, OPENAI),
-    says("too many tokens", RateLimited, SILENT, BEDROCK),
+    says("too many requests", RateLimited, MESSAGE_ONLY, OPENAI),
+    says("too many tokens", RateLimited, MESSAGE_ONLY, BEDROCK),
 ];

@@ -1,6 +1,6 @@
 //! Phrases about usage windows, plans, and limits of a day or longer, as opposed to limits per minute.
 
-use super::{LIMIT, MessageRow, Over, REFUSED, opens, origin, quota_id, says};
+use super::{AppliesTo, LIMIT, MessageRow, REFUSED, opens, origin, quota_id, says};
 use crate::classify::{
     Class::{Entitlement, QuotaExhausted, RateLimited, UsageWindow},
     row::Origin,
@@ -22,7 +22,7 @@ const OPENROUTER: Origin = origin("openrouter", "OpenRouter docs, Limits; Gitlaw
 const GITHUB: Origin = origin("github", "GitHub Models docs, Rate limits");
 
 /// A rate limit, a message alone, or the code of an exhausted quota.
-const LIMIT_OR_QUOTA: Over = LIMIT.and(Over::QUOTAS);
+const LIMIT_OR_QUOTA: AppliesTo = LIMIT.union(AppliesTo::QUOTAS);
 /// Short intervals. In a message that contains one, a longer interval is only part of the explanation.
 const SHORT: &[&str] = &["per minute", "per min ", "per min)", "per second", "PerMinute"];
 
@@ -40,7 +40,7 @@ pub(super) const ROWS: &[MessageRow] = &[
     says("Extra usage is required for long context", Entitlement, super::ANY, CLAUDE_CODE),
     says("long context beta is not yet available for this subscription", Entitlement, super::ANY, CLAUDE_CODE),
     says("not included in your plan", Entitlement, super::ANY, CLAUDE_CODE),
-    opens("plan does not include", Entitlement, REFUSED.and(LIMIT), ZHIPU),
+    opens("plan does not include", Entitlement, REFUSED.union(LIMIT), ZHIPU),
     opens("model is not supported when using Codex", Entitlement, REFUSED, CODEX),
     says("You've hit your session limit", UsageWindow, LIMIT, CLAUDE_CODE),
     says("You've hit your weekly limit", UsageWindow, LIMIT, CLAUDE_CODE),

@@ -5,34 +5,34 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ClassifyArgs {
-    /// An error body, attempt records (JSON, one a line) or the text of an exception; - or nothing for standard input
+    /// An error body, attempt records (one JSON object per line) or the text of an exception (default: standard input)
     #[arg(value_name = "FILE")]
     pub(in crate::cli) input: Option<String>,
 
-    /// HTTP status, which a body alone lacks
-    #[arg(long, value_name = "N", value_parser = numbers::status, help_heading = "Beside the text")]
+    /// HTTP status, if the text does not contain it
+    #[arg(long, value_name = "N", value_parser = numbers::status, help_heading = "In addition to the text")]
     pub(in crate::cli) status: Option<u16>,
 
-    /// The retry-after header, as the server wrote it
-    #[arg(long, value_name = "TEXT", help_heading = "Beside the text")]
+    /// Value of the retry-after header
+    #[arg(long, value_name = "TEXT", help_heading = "In addition to the text")]
     pub(in crate::cli) retry_after: Option<String>,
 
-    /// The request can change something outside, such as a tool call
-    #[arg(long, help_heading = "Beside the text")]
+    /// The request may have side effects, as a tool call may
+    #[arg(long, help_heading = "In addition to the text")]
     pub(in crate::cli) side_effect: bool,
 
-    /// Whom the request was sent to
-    #[arg(long, value_name = "NAME", help_heading = "Beside the text")]
+    /// Provider that the request was sent to
+    #[arg(long, value_name = "NAME", help_heading = "In addition to the text")]
     pub(in crate::cli) provider: Option<String>,
 
     #[command(flatten)]
     pub(in crate::cli) config: ConfigFile,
 
-    /// Form of the answer; json gives one object a line
+    /// Output format; json writes one object per line
     #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
     pub(in crate::cli) format: Format,
 
-    /// Colour the answer
+    /// When to use colours
     #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN", help_heading = "Output")]
     pub(in crate::cli) color: Color,
 }

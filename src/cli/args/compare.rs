@@ -7,11 +7,11 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct DiffArgs {
-    /// What to compare with: a report (analyze --output json=FILE), or a log, a directory or pattern of logs, or -
+    /// Baseline: a report (analyze --output json=FILE), or logs: a file, directory or glob pattern, or -
     #[arg(value_name = "OLD")]
     pub(in crate::cli) old: String,
 
-    /// What to compare, of either kind
+    /// The report or logs to compare with the baseline
     #[arg(value_name = "NEW")]
     pub(in crate::cli) new: String,
 
@@ -24,7 +24,7 @@ pub(in crate::cli) struct DiffArgs {
     #[command(flatten)]
     pub(in crate::cli) page: PageOutput,
 
-    /// Exit with 1 when a problem at or above this severity is new or worse
+    /// Exit with 1 if a problem at or above this severity is new or worse
     #[arg(long, value_enum, default_value_t = FailOn::Error, value_name = "SEVERITY", help_heading = "Judging")]
     pub(in crate::cli) fail_on: FailOn,
 }
@@ -35,25 +35,25 @@ pub(in crate::cli) struct TrendArgs {
     #[arg(required = true, value_name = "REPORT")]
     pub(in crate::cli) reports: Vec<PathBuf>,
 
-    /// Zone of the times shown, and of the days reports are labelled by: +02:00, Europe/Berlin
+    /// Time zone of displayed times, and of the dates by which reports are labelled: +02:00, Europe/Berlin
     #[arg(long, value_name = "ZONE", default_value = "UTC", help_heading = "Output")]
     pub(in crate::cli) tz: Zone,
 
     #[command(flatten)]
     pub(in crate::cli) page: PageOutput,
 
-    /// Write the chart as SVG and PNG into this directory
+    /// Write the chart as SVG and PNG to this directory
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(in crate::cli) charts: Option<PathBuf>,
 }
 
-/// Where a comparison goes, and in which form.
+/// Output of a comparison.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct PageOutput {
     #[command(flatten)]
     pub(in crate::cli) forms: PageForms,
 
-    /// What the comparison is about, on top of it
+    /// Title of the comparison
     #[arg(long, value_name = "TEXT", help_heading = "Output")]
     pub(in crate::cli) title: Option<String>,
 

@@ -4,18 +4,18 @@ use super::InputArgs;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
-/// Which configuration to follow.
+/// Which configuration to use.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ConfigFile {
-    /// Follow this file (default: the nearest retrylens.toml upward, as far as the repository's root)
+    /// Use this file (default: the nearest retrylens.toml in this or a parent directory of the repository)
     #[arg(long, value_name = "FILE", help_heading = "Configuration")]
     pub(in crate::cli) config: Option<PathBuf>,
 
-    /// Follow no file
+    /// Use no configuration file
     #[arg(long, conflicts_with = "config", help_heading = "Configuration")]
     pub(in crate::cli) no_config: bool,
 
-    /// Read logs by the words of this file too: its [fields], [constants], [[lines]] and [[classify]] (repeatable)
+    /// Also use the [fields], [constants], [[lines]] and [[classify]] of this file (repeatable)
     #[arg(long, value_name = "FILE", help_heading = "Configuration")]
     pub(in crate::cli) preset: Vec<PathBuf>,
 }
@@ -28,11 +28,11 @@ pub(in crate::cli) struct ConfigArgs {
 
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum ConfigCommand {
-    /// Print what is in force, as a file that says the same
+    /// Print the effective configuration as a configuration file
     Show(ConfigFile),
-    /// Print a JSON Schema of the file
+    /// Print the JSON Schema of the file
     Schema,
-    /// Write a commented file: what a log holds, and what may be said about it
+    /// Write a commented configuration file, based on a log
     #[command(mut_arg("inputs", |arg| arg.required(false)))]
     Init(Box<InitArgs>),
 }
@@ -42,11 +42,11 @@ pub(in crate::cli) struct InitArgs {
     #[command(flatten)]
     pub(in crate::cli) input: InputArgs,
 
-    /// Write to this file, - for standard output; the schema for editors goes beside it
+    /// Write to this file, - for standard output; the schema for editors is written next to it
     #[arg(long, short, value_name = "FILE", default_value = crate::config::NAME, help_heading = "Output")]
     pub(in crate::cli) output: PathBuf,
 
-    /// Replace a file that is there
+    /// Overwrite an existing file
     #[arg(long, help_heading = "Output")]
     pub(in crate::cli) force: bool,
 }

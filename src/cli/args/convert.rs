@@ -8,34 +8,34 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ConvertArgs {
-    /// Logs: files, directories, patterns, or - for standard input; plain, gzip or zstd
+    /// Logs: files, directories, glob patterns, or - for standard input; plain, gzip or zstd
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<String>,
 
-    /// Write to this file instead of standard output; packed where its name ends in .gz or .zst
+    /// Write to this file instead of standard output; compressed if its name ends in .gz or .zst
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub(in crate::cli) output: Option<PathBuf>,
 
-    /// Exit with 4 when more than this share of the lines could not be read, in percent
+    /// Exit with 4 if more than this percentage of lines could not be read
     #[arg(long, value_name = "PERCENT", default_value_t = 5.0, value_parser = numbers::percent, help_heading = "Output")]
     pub(in crate::cli) max_rejected: f64,
 
     #[command(flatten)]
     pub(in crate::cli) config: ConfigFile,
 
-    /// Read every input in this format, whatever it looks like (`retrylens formats` lists them)
+    /// Read every input in this format instead of detecting it (`retrylens formats` lists all)
     #[arg(long, value_name = "FORMAT", help_heading = "Running")]
     input_format: Option<FormatName>,
 
-    /// Zone of times that name none: +02:00, Europe/Berlin
+    /// Time zone of logged times without one: +02:00, Europe/Berlin
     #[arg(long, value_name = "ZONE", default_value = "UTC", help_heading = "Running")]
     tz: Zone,
 
-    /// Use this many threads (default: one a core)
+    /// Number of threads (default: one per core)
     #[arg(long, value_name = "N", value_parser = numbers::threads, help_heading = "Running")]
     threads: Option<u16>,
 
-    /// Say how each input was understood
+    /// Print how each input was read
     #[arg(long, short, help_heading = "Running")]
     pub(in crate::cli) verbose: bool,
 
@@ -45,7 +45,7 @@ pub(in crate::cli) struct ConvertArgs {
 }
 
 impl ConvertArgs {
-    /// The inputs in the form that other commands use, without any filter.
+    /// Returns the inputs in the form that other commands use, without filters.
     pub(in crate::cli) fn input(&self) -> InputArgs {
         InputArgs {
             inputs: self.inputs.clone(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 /// Shortest and longest interval, in seconds.
 const BOUNDS: std::ops::RangeInclusive<f64> = 0.1..=3600.0;
 
-/// Parses the interval at which growing logs are read, in seconds.
+/// Parses the polling interval for growing logs, in seconds.
 pub(super) fn interval(text: &str) -> Result<Duration, String> {
     let seconds = text.strip_suffix('s').unwrap_or(text).parse().ok();
     let seconds = seconds.filter(|seconds| BOUNDS.contains(seconds));

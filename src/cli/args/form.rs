@@ -2,23 +2,23 @@
 
 use clap::ValueEnum;
 
-/// A report as one text: on standard output (`--format`) or in a file (`--output`).
+/// A report as one text, on standard output (`--format`) or in a file (`--output`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum Form {
-    /// For people
+    /// Text for a terminal
     Text,
-    /// For a browser: one page, without a network
+    /// One self-contained page for a browser
     Html,
-    /// For programs: everything (`retrylens schema report`)
+    /// The complete report as JSON (`retrylens schema report`)
     Json,
-    /// For programs: one finding a line (`retrylens schema finding`)
+    /// One finding per line as JSON (`retrylens schema finding`)
     Ndjson,
-    /// For a pull request or a job summary
+    /// Markdown for a pull request or job summary
     Markdown,
-    /// For code scanning: SARIF 2.1.0
+    /// SARIF 2.1.0 for code scanning
     Sarif,
-    /// For test reports: JUnit XML, calls as test cases
+    /// JUnit XML for test reports, with calls as test cases
     Junit,
-    /// For GitHub Actions: annotations; the Markdown goes to the job summary
+    /// Annotations for GitHub Actions; Markdown is written to the job summary
     Github,
 }

@@ -3,55 +3,57 @@
 use crate::ingest::Names;
 use crate::model::{Dimension, Name};
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 
-/// Calls chosen by a name of any one of their attempts. A name is given whole, in any case, with the wildcards `*`,
-/// `?` and `[...]`; several of one kind are alternatives, and of two kinds both must fit.
+/// Filters on names: a call is selected if one of its attempts has such a name. A filter matches the whole name,
+/// ignoring case, with the wildcards `*`, `?` and `[...]`. Filters of one kind are alternatives; those of different
+/// kinds must all match.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Which calls")]
 pub(in crate::cli) struct NameArgs {
-    /// Judge only calls of this run: its name in any case, whole, or with the wildcards * ? [...] (repeatable)
-    #[arg(long, value_name = "NAME")]
+    /// Only calls of this run: its name, case-insensitive, with the wildcards * ? [...] (repeatable)
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     run: Vec<String>,
 
-    /// Judge only calls that used this model: gpt-5, 'claude-*' (names match as with --run)
-    #[arg(long, value_name = "NAME")]
+    /// Only calls that used this model: gpt-5, 'claude-*' (names match as with --run)
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     model: Vec<String>,
 
-    /// Judge only calls that used this provider
-    #[arg(long, value_name = "NAME")]
+    /// Only calls that used this provider
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     provider: Vec<String>,
 
-    /// Judge only calls of this client: its name, or name and version as in 'OpenAI/Python 2.*'
-    #[arg(long, value_name = "NAME")]
+    /// Only calls of this client: its name, or name and version as in 'OpenAI/Python 2.*'
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     client: Vec<String>,
 
-    /// Judge only calls that this layer took part in: sdk, harness, gateway
-    #[arg(long, value_name = "NAME")]
+    /// Only calls with an attempt of this layer: sdk, harness, gateway
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     layer: Vec<String>,
 
-    /// Judge only calls of this organisation or account
-    #[arg(long, value_name = "NAME")]
+    /// Only calls of this organisation or account
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     org: Vec<String>,
 
-    /// Judge only calls under this API key, by its id
-    #[arg(long, value_name = "NAME")]
+    /// Only calls with this API key, given by its id
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     key: Vec<String>,
 
-    /// Judge only calls of this workspace or project
-    #[arg(long, value_name = "NAME")]
+    /// Only calls of this workspace or project
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     workspace: Vec<String>,
 
-    /// Judge only calls sent from this host or pod
-    #[arg(long, value_name = "NAME")]
+    /// Only calls sent from this host or pod
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     host: Vec<String>,
 
-    /// Judge only calls sent to this address: host of a URL, or a path
-    #[arg(long, value_name = "NAME")]
+    /// Only calls sent to this endpoint: host of a URL, or a path
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     endpoint: Vec<String>,
 }
 
 impl NameArgs {
-    /// Returns the filters given, one for each dimension.
+    /// Returns the filters in use, one for each dimension.
     pub(in crate::cli) fn names(&self) -> Vec<Names> {
         let given = |of: Dimension| match of {
             Dimension::Run => &self.run,

@@ -1,5 +1,6 @@
 //! Parsers of numeric arguments, whose errors state the valid range.
 
+use std::net::IpAddr;
 use std::num::IntErrorKind;
 
 /// Maximum number of threads accepted.
@@ -41,13 +42,30 @@ pub(super) fn seed(text: &str) -> Result<u64, String> {
 }
 
 fn up_to(text: &str, most: u64) -> Result<u64, String> {
-    let too_large = || format!("give a whole number from 1 to {most}");
+    let bounded = || format!("give a whole number from 1 to {most}");
     match text.parse::<u64>() {
         Ok(number) if (1..=most).contains(&number) => Ok(number),
-        Ok(1..) => Err(too_large()),
-        Err(error) if *error.kind() == IntErrorKind::PosOverflow => Err(too_large()),
-        _ => Err("give a whole number of 1 or more".to_owned()),
+        Ok(1..) => Err(bounded()),
+        Err(error) if *error.kind() == IntErrorKind::PosOverflow => Err(bounded()),
+        _ if most < u32::MAX.into() => Err(format!("{}, in digits alone", bounded())),
+        _ => Err("give a whole number of 1 or more, in digits alone".to_owned()),
     }
+}
+
+/// Parses a number of seconds from 1 to that of a day.
+pub(super) fn seconds_of_a_day(text: &str) -> Result<u64, String> {
+    up_to(text, 86_400)
+}
+
+/// Parses a TCP port; 0 stands for any that is free.
+pub(super) fn port(text: &str) -> Result<u16, String> {
+    text.parse().map_err(|_| format!("give a port from 1 to {}, or 0 for any that is free", u16::MAX))
+}
+
+/// Parses an IP address to listen on.
+pub(super) fn address(text: &str) -> Result<IpAddr, String> {
+    let wanted = "give an IP address: 127.0.0.1 or ::1 for this machine alone, 0.0.0.0 or :: for all of its addresses";
+    text.parse().map_err(|_| wanted.to_owned())
 }
 
 /// Parses a probability above 0.
@@ -76,7 +94,8 @@ pub(super) fn not_negative(text: &str) -> Result<f64, String> {
 
 /// Parses an HTTP status.
 pub(super) fn status(text: &str) -> Result<u16, String> {
-    text.parse().map_err(|_| "give an HTTP status, such as 429".to_owned())
+    let wanted = || "give an HTTP status from 100 to 599, such as 429".to_owned();
+    text.parse().ok().filter(|status| (100..600).contains(status)).ok_or_else(wanted)
 }
 
 #[cfg(test)]
@@ -119,6 +138,24 @@ mod tests {
         assert!(not_negative("-1").is_err_and(|wanted| wanted.contains("0 or more")));
         assert_eq!((positive("0.5"), not_negative("0"), at_least_one("1")), (Ok(0.5), Ok(0.0), Ok(1.0)));
         assert!(status("abc").is_err_and(|wanted| wanted.contains("429")));
+        assert!(status("99").is_err() && status("600").is_err());
         assert_eq!(status("529"), Ok(529));
+        for text in ["1e9", "0", "-1", "x", ""] {
+            assert!(
+                tasks(text).is_err_and(|wanted| wanted.ends_with("from 1 to 100000000, in digits alone")),
+                "{text}"
+            );
+        }
+        assert!(whole("1e9").is_err_and(|wanted| wanted.ends_with("1 or more, in digits alone")));
+        for text in ["0", "86401", "1.5", "x", ""] {
+            assert!(seconds_of_a_day(text).is_err_and(|wanted| wanted.contains("from 1 to 86400")), "{text}");
+        }
+        for text in ["-1", "65536", "http", ""] {
+            assert!(port(text).is_err_and(|wanted| wanted.contains("from 1 to 65535, or 0")), "{text}");
+        }
+        for text in ["localhost", "127.0.0.1:80", "127.1", ""] {
+            assert!(address(text).is_err_and(|wanted| wanted.contains("127.0.0.1")), "{text}");
+        }
+        assert_eq!((port("0"), address("::1")), (Ok(0), Ok(IpAddr::from([0, 0, 0, 0, 0, 0, 0, 1]))));
     }
 }

@@ -3,10 +3,10 @@
 use super::Color;
 use clap::{Args, ValueEnum};
 
-/// Forms of a page, and where they are written to.
+/// Output formats of a page, and the files they are written to.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct PageForms {
-    /// Form of the page on standard output
+    /// Format on standard output
     #[arg(long, value_enum, default_value_t = PageForm::Text, help_heading = "Output")]
     pub(in crate::cli) format: PageForm,
 
@@ -14,24 +14,24 @@ pub(in crate::cli) struct PageForms {
     #[arg(long, short, value_name = "FORMAT=PATH", help_heading = "Output")]
     pub(in crate::cli) output: Vec<String>,
 
-    /// Show everything, in full, in text
+    /// Show all details in text
     #[arg(long, short, help_heading = "Output")]
     pub(in crate::cli) verbose: bool,
 
-    /// Colour the text
+    /// When to colour the text
     #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN", help_heading = "Output")]
     pub(in crate::cli) color: Color,
 }
 
-/// A form of a page.
+/// Format of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum PageForm {
-    /// For people
+    /// Text for a terminal
     Text,
-    /// For programs
+    /// JSON for programs
     Json,
-    /// For comments and documents
+    /// Markdown for comments and documents
     Markdown,
-    /// For a browser
+    /// HTML for a browser
     Html,
 }

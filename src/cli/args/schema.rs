@@ -4,29 +4,29 @@ use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct SchemaArgs {
-    /// Whose schema
+    /// Output to describe
     #[arg(value_enum, value_name = "FORM")]
     pub(in crate::cli) of: SchemaOf,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum SchemaOf {
-    /// What analyze --format json writes
+    /// Output of analyze --format json
     Report,
-    /// One line of what analyze --format ndjson writes
+    /// One line of the output of analyze --format ndjson
     Finding,
-    /// What trace --format json writes
+    /// Output of trace --format json
     Trace,
-    /// What diff --format json writes
+    /// Output of diff --format json
     Diff,
-    /// What trend --format json writes
+    /// Output of trend --format json
     Trend,
-    /// What simulate --format json writes
+    /// Output of simulate --format json
     Simulation,
-    /// What simulate --script --format json writes
+    /// Output of simulate --script --format json
     Script,
-    /// What simulate --from-log --format json writes
+    /// Output of simulate --from-log --format json
     Replay,
-    /// What plan --format json writes
+    /// Output of plan --format json
     Plan,
 }

@@ -20,7 +20,7 @@ pub(in crate::cli) fn time(text: &str, zone: Zone) -> Result<Time, String> {
     })
 }
 
-/// The current time.
+/// Returns the current time.
 pub(in crate::cli) fn now() -> Time {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     Time(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
     override_usage = "retrylens trace [OPTIONS] <ID>... <INPUT>...\n       retrylens trace [OPTIONS] --id <ID>... <INPUT>..."
 )]
 pub(in crate::cli) struct TraceArgs {
-    /// An id, where a file has its name or it holds a comma (repeatable); every argument is then an input
+    /// An id, for ids that contain commas or equal the name of a file (repeatable); all arguments are then inputs
     #[arg(long, value_name = "ID", help_heading = "What to look for")]
     pub(in crate::cli) id: Vec<String>,
 
@@ -16,14 +16,14 @@ pub(in crate::cli) struct TraceArgs {
     #[command(flatten)]
     pub(in crate::cli) input: InputArgs,
 
-    /// Look at what else was sent so long before and after: 30s, 5m, 1h (default: 1m, where that is not too much)
+    /// Also show other traffic in this time before and after: 30s, 5m, 1h (default: 1m, unless that is too much)
     #[arg(long, value_name = "DURATION", help_heading = "What to look for")]
     pub(in crate::cli) context: Option<String>,
 
     #[command(flatten)]
     pub(in crate::cli) config: ConfigFile,
 
-    /// Form of the answer
+    /// Output format
     #[arg(long, value_enum, default_value_t = TraceFormat::Text, help_heading = "Output")]
     pub(in crate::cli) format: TraceFormat,
 
@@ -34,28 +34,28 @@ pub(in crate::cli) struct TraceArgs {
     #[command(flatten)]
     pub(in crate::cli) anonymize: AnonymizeArgs,
 
-    /// Show the records as they stand in the log, keys masked
+    /// Show the records as they are in the log, with keys masked
     #[arg(long, help_heading = "Output")]
     pub(in crate::cli) raw: bool,
 
-    /// Show every send and every call, and messages in full
+    /// Show every attempt and every call, and complete messages
     #[arg(long, short, help_heading = "Output")]
     pub(in crate::cli) verbose: bool,
 
-    /// Colour the answer
+    /// When to use colours
     #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN", help_heading = "Output")]
     pub(in crate::cli) color: Color,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum TraceFormat {
-    /// For people
+    /// Text for a terminal
     Text,
-    /// For programs
+    /// JSON for programs
     Json,
-    /// To paste into a channel or a ticket
+    /// Markdown for a chat or ticket
     #[value(alias = "md")]
     Markdown,
-    /// One page for a browser, with a picture of the timeline
+    /// One page for a browser, with a chart of the timeline
     Html,
 }

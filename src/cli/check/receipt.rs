@@ -18,7 +18,7 @@ pub(super) struct Receipt {
     pub(super) title: String,
     /// Requests to a model endpoint.
     pub(super) requests: u64,
-    /// Requests to other paths, which are not judged.
+    /// Other requests, which are not judged.
     pub(super) others: u64,
     pub(super) waits: Waits,
     pub(super) did: String,

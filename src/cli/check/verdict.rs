@@ -17,7 +17,7 @@ use std::path::Path;
 
 /// The fields of an attempt record that a receipt shows.
 #[derive(Deserialize)]
-struct Line {
+struct AttemptRecord {
     ts: crate::model::Time,
     #[serde(default)]
     duration_ms: f64,
@@ -25,12 +25,20 @@ struct Line {
     outcome: String,
     user_agent: Option<String>,
     request_hash: Option<String>,
+    method: Option<String>,
+}
+
+impl AttemptRecord {
+    /// Returns whether the request asked a model, which takes a body: a list of models, say, is fetched without one.
+    fn asks_model(&self) -> bool {
+        self.method.as_deref().is_none_or(|method| method == "POST")
+    }
 }
 
 /// Code of the rule on transient failures that ended a call at once.
 const NOT_RETRIED: &str = "RL201";
 
-/// Judges the records of one run and builds its receipt.
+/// Judges the records of one run and builds its receipt. `log` is left with the records that are judged.
 pub(super) fn judge(
     title: &str,
     log: &Path,
@@ -38,9 +46,9 @@ pub(super) fn judge(
     ended: Ended,
     args: &CheckArgs,
 ) -> Result<Receipt, CliError> {
-    let Counts { requests, refused: others, .. } = counts;
+    let (records, besides) = records(log)?;
+    let (requests, others) = (counts.requests - besides, counts.refused + besides);
     let report = if requests == 0 { None } else { Some(report(log, &ended, args)?) };
-    let lines = lines(log)?;
     let (totals, problems) = report.map_or_else(Default::default, |report| (report.totals, report.problems));
     let worst = problems.iter().map(|problem| problem.severity).max();
     let is_over = worst.zip(args.fail_on.severity()).is_some_and(|(worst, limit)| worst >= limit);
@@ -54,11 +62,11 @@ pub(super) fn judge(
         title: title.to_owned(),
         requests,
         others,
-        waits: waits(&lines),
+        waits: waits(&records),
         did: did(&totals, others, &ended),
         verdict,
         fails: is_over || verdict == Verdict::Failed || (verdict == Verdict::Wrong && ended == Ended::TimedOut),
-        client: lines.iter().find_map(|line| line.user_agent.clone()).unwrap_or_default(),
+        client: records.iter().find_map(|record| record.user_agent.clone()).unwrap_or_default(),
         problems,
         ended,
     })
@@ -100,21 +108,29 @@ fn raise(problems: &mut [Problem], options: &Options) {
     problems.sort_by_key(|problem| std::cmp::Reverse(problem.severity));
 }
 
-fn lines(log: &Path) -> Result<Vec<Line>, CliError> {
+/// Returns the records of requests that asked a model, sorted by time, and removes the others from the log; also returns the
+/// number of those removed.
+fn records(log: &Path) -> Result<(Vec<AttemptRecord>, u64), CliError> {
     let failed = |source| CliError::Ingest(ingest::IngestError::Io { name: log.display().to_string(), source });
     let text = std::fs::read_to_string(log).map_err(failed)?;
-    let mut lines: Vec<Line> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    lines.sort_by_key(|line| line.ts);
-    Ok(lines)
+    let all = text.lines().filter_map(|line| Some((line, serde_json::from_str::<AttemptRecord>(line).ok()?)));
+    let (asked, besides): (Vec<_>, Vec<_>) = all.partition(|(_, record)| record.asks_model());
+    if !besides.is_empty() {
+        let kept: String = asked.iter().map(|(text, _)| format!("{text}\n")).collect();
+        std::fs::write(log, kept).map_err(failed)?;
+    }
+    let mut records: Vec<AttemptRecord> = asked.into_iter().map(|(_, record)| record).collect();
+    records.sort_by_key(|record| record.ts);
+    Ok((records, besides.len() as u64))
 }
 
 /// Returns the waits in seconds from the end of each failed request to the next with the same body.
-fn waits(lines: &[Line]) -> Waits {
+fn waits(records: &[AttemptRecord]) -> Waits {
     let mut waits = Vec::new();
-    for (at, line) in lines.iter().enumerate() {
-        let before = lines[..at].iter().rev().find(|before| before.request_hash == line.request_hash);
+    for (at, record) in records.iter().enumerate() {
+        let before = records[..at].iter().rev().find(|before| before.request_hash == record.request_hash);
         let failed = before.filter(|before| before.outcome != "ok");
-        let wait = failed.map(|before| line.ts.s_since(before.ts) - before.duration_ms / 1e3);
+        let wait = failed.map(|before| record.ts.s_since(before.ts) - before.duration_ms / 1e3);
         waits.extend(wait.filter(|wait| *wait >= 0.0));
     }
     Waits(waits)

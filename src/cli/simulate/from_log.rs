@@ -8,31 +8,31 @@ use crate::config::Config;
 use crate::ingest;
 use crate::judge::judge;
 use crate::render::{charts as drawn, html, json, markdown, text};
-use crate::simulate::{Counterfactual, Question, Replay, replay};
+use crate::simulate::{Counterfactual, ReplayDocument, ReplayOptions, replay};
 use std::io::Write;
 
 pub(super) fn run(args: &SimulateArgs, config: &Config, pages: &Pages<'_>) -> Result<u8, CliError> {
-    let told = told(args, config)?;
+    let counterfactual = counterfactual(args, config)?;
     let subject = args.from_log.join(", ");
     pages.write(|request: &PageRequest<'_>, out: &mut dyn Write| match request.form {
-        PageForm::Text => text::what_if(&told, &subject, &request.text, out),
-        PageForm::Json => json::pretty(&Replay::of(&told), out),
-        PageForm::Markdown => markdown::what_if(&told, &subject, out),
-        PageForm::Html => html::what_if(&told, &subject, out),
+        PageForm::Text => text::what_if(&counterfactual, &subject, &request.text, out),
+        PageForm::Json => json::pretty(&ReplayDocument::of(&counterfactual), out),
+        PageForm::Markdown => markdown::what_if(&counterfactual, &subject, out),
+        PageForm::Html => html::what_if(&counterfactual, &subject, out),
     })?;
     if let Some(folder) = &args.charts {
-        charts::write(folder, &drawn::what_if(&told))?;
+        charts::write(folder, &drawn::what_if(&counterfactual))?;
     }
     Ok(0)
 }
 
-fn told(args: &SimulateArgs, config: &Config) -> Result<Counterfactual, CliError> {
-    let question = Question {
+fn counterfactual(args: &SimulateArgs, config: &Config) -> Result<Counterfactual, CliError> {
+    let replay_options = ReplayOptions {
         attempts: super::one_number_of_attempts(args, "--from-log")?,
         base_s: args.base,
         cap_s: args.cap,
-        in_passing: false,
-        ..what_if::question(config, &args.policy, args.reading.complete)?
+        is_in_analysis: false,
+        ..what_if::options(config, ("--policy", &args.policy), args.reading.complete)?
     };
     let input = InputArgs { inputs: args.from_log.clone(), reading: args.reading.clone() };
     let reading = inputs::open(&input, args.page.verbose, |reading| reading.dialect = config.dialect())?;
@@ -43,10 +43,10 @@ fn told(args: &SimulateArgs, config: &Config) -> Result<Counterfactual, CliError
     let all = what_if::incidents(&judgement.fleet);
     let found = match args.incident {
         Some(number) => all.get(number as usize - 1),
-        None => all.iter().rev().max_by_key(|(_, failed)| *failed),
+        None => all.iter().rev().max_by_key(|incident| incident.failed),
     };
-    let Some((incident, _)) = found else { return Err(no_incident(args, all.len())) };
-    replay(&ingested.table, incident, &question).map_err(CliError::Usage)?.ok_or_else(|| {
+    let Some(incident) = found else { return Err(no_incident(args, all.len())) };
+    replay(&ingested.table, incident, &replay_options).map_err(CliError::Usage)?.ok_or_else(|| {
         CliError::NoAttempts(
             "no call of this incident can be followed, or its failures are none that waiting heals: there is nothing to \
              replay"

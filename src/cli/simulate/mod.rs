@@ -35,7 +35,7 @@ pub(super) fn run(args: &SimulateArgs) -> Result<u8, CliError> {
         seed: args.seed,
         seeds: u64::from(args.seeds),
     };
-    let cases = cases(&names, &terms, &variation).map_err(CliError::Usage)?;
+    let cases = cases(&names, &terms, &variation).map_err(|error| CliError::Usage(format!("--policy: {error}")))?;
     let endpoint = terms::endpoint(args)?;
     let setup = |capacity| Setup {
         capacity: endpoint.of(capacity),

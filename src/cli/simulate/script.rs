@@ -14,7 +14,8 @@ pub(super) fn run(args: &SimulateArgs, script: &str, terms: &Terms, pages: &Page
     super::one_number_of_attempts(args, "--script")?;
     let script = Script::parse(script).map_err(|reason| CliError::Usage(format!("--script: {reason}")))?;
     let default = if terms.declared.is_some() { "declared" } else { "full-jitter" };
-    let policies = terms.read(&names(&args.policy, &[default])).map_err(CliError::Usage)?;
+    let policies =
+        terms.read(&names(&args.policy, &[default])).map_err(|error| CliError::Usage(format!("--policy: {error}")))?;
     let Some(policy) = policies.first() else { return Ok(0) };
     // A script shows a single client, which is taken to obey the server's hints.
     let strategy = Strategy { obeys_hints: true, ..policy.strategy.clone() };

@@ -11,7 +11,7 @@ impl Envelope for Subscription {
         "CloudWatch subscription"
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`logEvents[].message`"
     }
 
@@ -37,7 +37,7 @@ impl Envelope for Events {
         "CloudWatch events"
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`message` beside `ingestionTime`, `eventId` or `logStreamName`; under `events` where it is one document"
     }
 
@@ -66,7 +66,7 @@ impl Envelope for Insights {
         "CloudWatch Insights"
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`@message` in each row"
     }
 

@@ -13,7 +13,7 @@ impl Envelope for Docker {
         "docker json-file"
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`log`, `stream` and `time` in each line"
     }
 
@@ -41,7 +41,7 @@ impl Envelope for Cri {
         "CRI"
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`<time> stdout F ` before each line; P marks parts"
     }
 
@@ -75,7 +75,7 @@ impl Envelope for FluentBit {
         "Kubernetes (Fluent Bit)"
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "the line under `log` or `message`, and `kubernetes` beside it"
     }
 

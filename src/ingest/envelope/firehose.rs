@@ -15,7 +15,7 @@ impl Envelope for Firehose {
         "Firehose"
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`data` in base64, plain or gzip, also under `records[]` or `Records[].kinesis`"
     }
 

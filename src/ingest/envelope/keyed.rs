@@ -13,7 +13,7 @@ impl Envelope for Datadog {
         "Datadog"
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`message` under `content` or `attributes`"
     }
 
@@ -36,7 +36,7 @@ impl Envelope for Journald {
         "journald"
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`MESSAGE` beside `__REALTIME_TIMESTAMP`"
     }
 
@@ -67,7 +67,7 @@ impl Envelope for Message {
         "JSON in a message"
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "an attempt as JSON under `message`, `msg`, `log` or the like"
     }
 
@@ -75,8 +75,7 @@ impl Envelope for Message {
         let Some(found) = members(line, MESSAGES) else { return false };
         let Some(text) = found.into_iter().flatten().find_map(object) else { return false };
         // Under the message of an attempt, the body of an error or a request is not a record of its own.
-        if whole_record(line, &Mapping::NONE).is_ok_and(|record| record.tells_an_outcome() && record.names_an_attempt())
-        {
+        if whole_record(line, &Mapping::NONE).is_ok_and(|record| record.has_outcome() && record.names_an_attempt()) {
             return false;
         }
         let keys = ["timestamp", "@timestamp", "time", "ts", "asctime", "host", "hostname", "pod"];
@@ -102,7 +101,7 @@ impl Envelope for Text {
         "text in a message"
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "lines of a text format under `message`, `msg`, `event` or the like, where nothing else fits"
     }
 

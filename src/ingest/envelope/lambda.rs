@@ -17,7 +17,7 @@ impl Envelope for Lambda {
         "AWS Lambda"
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`<time><tab><request id><tab>LEVEL<tab>` before lines, START, END and REPORT between them"
     }
 

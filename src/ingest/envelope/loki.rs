@@ -12,7 +12,7 @@ impl Envelope for Push {
         "Loki"
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`streams[].values` or `data.result[].values`, each a time and a line"
     }
 
@@ -44,7 +44,7 @@ impl Envelope for LogCli {
         "Loki (logcli)"
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`line` beside `labels` and `timestamp`"
     }
 

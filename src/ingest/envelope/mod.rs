@@ -23,7 +23,7 @@ pub(crate) trait Envelope: Sync {
     fn name(&self) -> &'static str;
 
     /// Returns the evidence it is detected by, in a few words.
-    fn told_by(&self) -> &'static str;
+    fn detected_by(&self) -> &'static str;
 
     /// Calls `each` with every text inside `line` and returns whether the line has this envelope. `zone` applies to
     /// times that name none.

@@ -14,7 +14,7 @@ impl Envelope for Compose {
         "docker compose"
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`app-1  | ` before each line"
     }
 
@@ -39,7 +39,7 @@ impl Envelope for Kubectl {
         "kubectl"
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`[pod/name/container] ` before each line"
     }
 
@@ -58,7 +58,7 @@ impl Envelope for Stern {
         "stern"
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`pod container ` before each JSON object"
     }
 
@@ -92,7 +92,7 @@ impl Envelope for Words {
         "words before JSON"
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "time, level and name of a logger before each JSON object"
     }
 

@@ -13,7 +13,7 @@ impl Envelope for Rfc5424 {
         "syslog (RFC 5424)"
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`<34>1 <time> host app ...` before each line"
     }
 
@@ -40,7 +40,7 @@ impl Envelope for Rfc3164 {
         "syslog (RFC 3164)"
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`Jan  5 10:00:00 host app[12]: ` or `<time> host app[12]: ` before each line"
     }
 

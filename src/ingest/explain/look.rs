@@ -5,9 +5,9 @@ use crate::ingest::dialect::Dialect;
 use crate::ingest::format::Decoder;
 use crate::ingest::formats::native::NativeDecoder;
 use crate::ingest::head::whole_lines;
-use crate::ingest::line_counts::{LineCounts, Reading};
+use crate::ingest::line_counts::{LineCounts, ReadSettings};
 use crate::ingest::open::{InputSettings, Plan};
-use crate::ingest::position::{Given, Spot};
+use crate::ingest::position::{Defaults, OriginalPosition};
 use crate::ingest::record::json::Reader;
 use crate::ingest::record::{Place, Record, Taken, native_line, sent_of};
 use crate::ingest::sink::{Sink, To};
@@ -56,8 +56,8 @@ impl Seen {
 /// Start of an input, unwrapped.
 pub(super) struct Front<'f> {
     pub(super) bytes: Vec<u8>,
-    spots: Vec<Spot>,
-    given: Vec<Given>,
+    positions: Vec<OriginalPosition>,
+    defaults: Vec<Defaults>,
     plan: &'f Plan,
     stream: &'f str,
     pub(super) settings: InputSettings<'f>,
@@ -73,9 +73,9 @@ impl<'f> Front<'f> {
         unwrapper.take(whole_lines(front), 1);
         unwrapper.finish();
         let lines = unwrapper.give();
-        let (bytes, spots, given) = (lines.bytes, lines.spots, lines.given);
-        let mut front = Front { bytes, spots, given, plan, stream, settings, seen: Vec::new(), lines: 0 };
-        (front.seen, front.lines) = front.read(&front.bytes, &front.spots, &mut *plan.decoder(), settings.dialect);
+        let (bytes, positions, defaults) = (lines.bytes, lines.positions, lines.defaults);
+        let mut front = Front { bytes, positions, defaults, plan, stream, settings, seen: Vec::new(), lines: 0 };
+        (front.seen, front.lines) = front.read(&front.bytes, &front.positions, &mut *plan.decoder(), settings.dialect);
         front
     }
 
@@ -86,21 +86,21 @@ impl<'f> Front<'f> {
     /// Returns how many attempts there would be with another dialect.
     pub(super) fn attempts_by(&self, dialect: &Dialect) -> u64 {
         let plan = Plan::of(&self.bytes, &InputSettings { dialect, ..self.settings });
-        let seen = self.read(&self.bytes, &self.spots, &mut *plan.decoder(), dialect).0;
+        let seen = self.read(&self.bytes, &self.positions, &mut *plan.decoder(), dialect).0;
         seen.iter().filter(|seen| seen.is_attempt()).count() as u64
     }
 
     /// Returns a copy that ends a little after the given records.
     pub(super) fn up_to(&self, records: &[usize]) -> Front<'f> {
         let last = records.last().and_then(|nth| self.seen.get(*nth)).map_or(0, |seen| seen.line);
-        let nth = self.spots.iter().rposition(|spot| spot.line <= last).map_or(0, |nth| nth + 1);
-        let lines = nth.saturating_add(BEHIND).min(self.spots.len());
+        let nth = self.positions.iter().rposition(|position| position.line <= last).map_or(0, |nth| nth + 1);
+        let lines = nth.saturating_add(BEHIND).min(self.positions.len());
         let end =
             memchr::memchr_iter(b'\n', &self.bytes).nth(lines.saturating_sub(1)).map_or(self.bytes.len(), |at| at + 1);
         Front {
             bytes: self.bytes[..end].to_vec(),
-            spots: self.spots[..lines].to_vec(),
-            given: self.given.clone(),
+            positions: self.positions[..lines].to_vec(),
+            defaults: self.defaults.clone(),
             plan: self.plan,
             stream: self.stream,
             settings: self.settings,
@@ -117,8 +117,8 @@ impl<'f> Front<'f> {
 
     /// Returns the line of a record, and its index among the lines of the front.
     fn line_of(&self, seen: &Seen) -> Option<(String, usize)> {
-        let is_its_own = |spot: &Spot| (spot.line, spot.record) == (seen.line, seen.record);
-        let nth = self.spots.iter().position(is_its_own)?;
+        let is_its_own = |position: &OriginalPosition| (position.line, position.record) == (seen.line, seen.record);
+        let nth = self.positions.iter().position(is_its_own)?;
         let line = self.bytes.split(|byte| *byte == b'\n').nth(nth)?;
         Some((String::from_utf8_lossy(line).into_owned(), nth))
     }
@@ -135,7 +135,7 @@ impl<'f> Front<'f> {
                     .map(|(at, line)| if at == nth { text.as_bytes() } else { *line })
                     .collect();
                 let bytes = lines.join(&b'\n');
-                let seen_now = self.read(&bytes, &self.spots, &mut *self.plan.decoder(), self.settings.dialect).0;
+                let seen_now = self.read(&bytes, &self.positions, &mut *self.plan.decoder(), self.settings.dialect).0;
                 self.same(seen, seen_now)
             }
             _ => self.alone(seen, &text, self.settings.dialect),
@@ -146,7 +146,7 @@ impl<'f> Front<'f> {
     pub(super) fn by(&self, dialect: &Dialect, seen: &Seen) -> Option<Seen> {
         match self.line_of(seen) {
             Some((line, _)) if line.trim_start().starts_with('{') => {
-                let seen_now = self.read(&self.bytes, &self.spots, &mut *self.plan.decoder(), dialect).0;
+                let seen_now = self.read(&self.bytes, &self.positions, &mut *self.plan.decoder(), dialect).0;
                 self.same(seen, seen_now)
             }
             _ => self.alone(seen, &seen.raw, dialect),
@@ -159,13 +159,23 @@ impl<'f> Front<'f> {
 
     /// Reads `text`, the line of JSON that a text format produced for the record, on its own.
     fn alone(&self, seen: &Seen, text: &str, dialect: &Dialect) -> Option<Seen> {
-        let spot = self.spots.iter().find(|spot| (spot.line, spot.record) == (seen.line, seen.record)).copied()?;
+        let position = self
+            .positions
+            .iter()
+            .find(|position| (position.line, position.record) == (seen.line, seen.record))
+            .copied()?;
         let line = format!("{text}\n");
-        self.read(line.as_bytes(), &[spot], &mut NativeDecoder::default(), dialect).0.into_iter().next()
+        self.read(line.as_bytes(), &[position], &mut NativeDecoder::default(), dialect).0.into_iter().next()
     }
 
-    fn read(&self, bytes: &[u8], spots: &[Spot], decoder: &mut dyn Decoder, dialect: &Dialect) -> (Vec<Seen>, u64) {
-        let reading = Reading {
+    fn read(
+        &self,
+        bytes: &[u8],
+        positions: &[OriginalPosition],
+        decoder: &mut dyn Decoder,
+        dialect: &Dialect,
+    ) -> (Vec<Seen>, u64) {
+        let reading = ReadSettings {
             file: 0,
             stream: self.stream,
             zone: self.settings.zone,
@@ -192,7 +202,7 @@ impl<'f> Front<'f> {
             taken
         };
         let mut sink = Sink { reading: &reading, counts: &mut counts, to: To::Look(&mut take), newlines: None };
-        decoder.decode(&Block::unwrapped(bytes, spots, &self.given), &mut sink);
+        decoder.decode(&Block::unwrapped(bytes, positions, &self.defaults), &mut sink);
         decoder.finish(&mut sink);
         (all, counts.ledger.lines)
     }
@@ -203,7 +213,7 @@ fn why(taken: &Taken, record: &Record<'_>) -> String {
     match taken {
         Taken::Unusable(reason) => reason.clone(),
         Taken::Unclear(unclear) => unclear.reason.clone(),
-        _ if !record.tells_an_outcome() => {
+        _ if !record.has_outcome() => {
             "nothing that is understood says how it went, such as `status`, `error_type` or `outcome`".to_owned()
         }
         _ => "nothing that is understood says when it was, such as `ts`".to_owned(),

@@ -40,7 +40,7 @@ pub struct Explained {
     /// Name of the format it is read in.
     pub format: &'static str,
     /// Evidence for the format.
-    pub told_by: String,
+    pub detected_by: String,
     /// Remarks on how it is read, in sentences.
     pub notes: Vec<String>,
     /// Number of lines examined.
@@ -67,7 +67,7 @@ pub struct ExplainedRecord {
     /// Its fields, in native spelling.
     pub fields: Vec<ExplainedField>,
     /// Keys without which it would not be such a record.
-    pub told_by: Vec<String>,
+    pub recognized_by: Vec<String>,
     /// Keys that were not used, with their values.
     pub ignored: Vec<(String, String)>,
 }
@@ -116,7 +116,7 @@ pub fn explain(source: &Source, options: &Options) -> Result<Explained, IngestEr
         packing: packing(source),
         envelope: plan.wrapping.name(),
         format: plan.format.name(),
-        told_by: plan.why.clone(),
+        detected_by: plan.why.clone(),
         notes: plan.notes.iter().map(|note| masked(note)).collect(),
         lines: whole.lines,
         attempts: whole.attempts(),
@@ -157,12 +157,12 @@ fn record(front: &Front<'_>, nth: usize, suggestions: &mut Vec<Suggestion>) -> E
         .iter()
         .map(|(field, value)| ExplainedField { field: field.clone(), value: masked(value), keys: Vec::new() })
         .collect();
-    let (mut told_by, mut ignored) = (Vec::new(), Vec::new());
+    let (mut recognized_by, mut ignored) = (Vec::new(), Vec::new());
     if let Some(object) = front.object_of(seen) {
         for leaf in leaves::of(&object) {
             match effect(front, seen, &object, &leaf) {
                 Effect::None => ignored.push(leaf),
-                Effect::Record => told_by.push(masked(&leaf.key())),
+                Effect::Record => recognized_by.push(masked(&leaf.key())),
                 Effect::Fields(names) => {
                     let of_key = fields.iter_mut().filter(|field| names.contains(&field.field));
                     of_key.for_each(|field| field.keys.push(masked(&leaf.key())));
@@ -173,7 +173,7 @@ fn record(front: &Front<'_>, nth: usize, suggestions: &mut Vec<Suggestion>) -> E
     }
     let ignored = ignored.iter().map(|leaf| (masked(&leaf.key()), masked(&leaf.text()))).collect();
     let reason = seen.reason.as_deref().map(masked);
-    ExplainedRecord { line: seen.line, is_attempt: seen.is_attempt(), reason, fields, told_by, ignored }
+    ExplainedRecord { line: seen.line, is_attempt: seen.is_attempt(), reason, fields, recognized_by, ignored }
 }
 
 /// Effect of a value on how its record is read.

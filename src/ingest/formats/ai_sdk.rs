@@ -7,7 +7,7 @@ use super::text::literal::to_json;
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::head::Head;
-use crate::ingest::position::{Given, Position};
+use crate::ingest::position::{Defaults, Position};
 use crate::ingest::record::{Field, Record, Times};
 use crate::ingest::sink::Sink;
 use crate::model::NO_TIME;
@@ -26,7 +26,7 @@ impl Format for AiSdk {
         "Errors of the AI SDK for JavaScript as Node prints them, with those of each attempt."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`[AI_APICallError]` and behind it `url`, `statusCode` and `responseBody`"
     }
 
@@ -130,7 +130,7 @@ struct ErrorDecoder {
     seen: Seen,
     clock: Clock,
     /// Line, context and text of the first line of the current attempt's error.
-    begun: Option<(u32, Option<Given>, String)>,
+    begun: Option<(u32, Option<Defaults>, String)>,
     /// Errors collected from the current retry error.
     list: Vec<Printed>,
     attempts: i64,
@@ -139,7 +139,7 @@ struct ErrorDecoder {
 
 struct Printed {
     line: u32,
-    given: Option<Given>,
+    defaults: Option<Defaults>,
     raw: String,
     /// The members as JSON.
     members: String,
@@ -167,11 +167,11 @@ impl ErrorDecoder {
             Some(Event::Begins) => {
                 // A single error is placed at its first line.
                 self.clock.read(line, &at, sink.zone());
-                self.begun = Some((at.line, at.given.cloned(), line.trim().to_owned()));
+                self.begun = Some((at.line, at.defaults.cloned(), line.trim().to_owned()));
             }
             Some(Event::Printed(members)) => {
-                let Some((line, given, raw)) = self.begun.take() else { return false };
-                self.list.push(Printed { line, given, raw, members: to_json(&members).0 });
+                let Some((line, defaults, raw)) = self.begun.take() else { return false };
+                self.list.push(Printed { line, defaults, raw, members: to_json(&members).0 });
                 if self.seen.retry.is_none() {
                     self.give(sink);
                 }
@@ -198,7 +198,7 @@ impl ErrorDecoder {
             let mut record = Record { success: Some(false), times: Times::OrderOnly, ..Record::default() };
             // A retry error does not tell when its attempts were made.
             record.put(Field::EndedAt, NO_TIME.plus_us(self.attempts * APART_US).0);
-            let at = Position { line: printed.line, record: 0, given: printed.given.as_ref() };
+            let at = Position { line: printed.line, record: 0, defaults: printed.defaults.as_ref() };
             if list.len() == 1 {
                 let moment = self.clock.read(&printed.raw, &at, sink.zone());
                 if !moment.is_made_up() {

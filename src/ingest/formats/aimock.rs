@@ -1,7 +1,7 @@
 //! aimock (`@copilotkit/aimock`): the mock server's journal, as returned by `/__aimock/journal`.
 
 use super::exchanges::put_request;
-use super::json_objects::{Members, ObjectDecoder, told_by_members};
+use super::json_objects::{Members, ObjectDecoder, match_members};
 use super::model_api;
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::head::Head;
@@ -21,12 +21,12 @@ impl Format for AiMock {
         "The journal of the mock server aimock."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`method`, `path` and `headers` beside `response` with `chaosAction`, `fixture` or `source`"
     }
 
     fn detect(&self, head: &Head<'_>) -> Match {
-        told_by_members(head, "\"response\"", is_entry)
+        match_members(head, "\"response\"", is_entry)
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {

@@ -3,7 +3,7 @@
 //! botocore calls it `ResponseMetadata`, the SDK for JavaScript `$metadata`; both count the attempts behind one
 //! response.
 
-use super::json_objects::{Members, told_by_members};
+use super::json_objects::{Members, match_members};
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::head::Head;
@@ -23,13 +23,13 @@ impl Format for Aws {
         "Responses of Amazon Bedrock as AWS SDKs give them, with the number of attempts behind each."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`ResponseMetadata` with `RetryAttempts`, or `$metadata` with `attempts`"
     }
 
     fn detect(&self, head: &Head<'_>) -> Match {
-        match told_by_members(head, "\"ResponseMetadata\"", |members| metadata_of(members).is_some()) {
-            Match::No => told_by_members(head, "\"$metadata\"", |members| metadata_of(members).is_some()),
+        match match_members(head, "\"ResponseMetadata\"", |members| metadata_of(members).is_some()) {
+            Match::No => match_members(head, "\"$metadata\"", |members| metadata_of(members).is_some()),
             fit => fit,
         }
     }
@@ -42,13 +42,13 @@ impl Format for Aws {
 /// Finds the metadata that counts attempts, in the logged object itself or in a response or error member of it.
 /// Returns the metadata and the object that contains it.
 fn metadata_of<'t>(members: &Members<'t>) -> Option<(Members<'t>, Members<'t>)> {
-    let of = |holder: &Members<'t>| {
+    let own_metadata = |holder: &Members<'t>| {
         let (python, js) = (holder.object("ResponseMetadata"), holder.object("$metadata"));
         let found = [(python, "RetryAttempts"), (js, "attempts")];
         found.into_iter().find(|(metadata, count)| metadata.has(count)).map(|(metadata, _)| metadata)
     };
     let inner = ["response", "error", "result", "err"].iter().map(|key| members.object(key));
-    std::iter::once(members.clone()).chain(inner).find_map(|holder| Some((of(&holder)?, holder)))
+    std::iter::once(members.clone()).chain(inner).find_map(|holder| Some((own_metadata(&holder)?, holder)))
 }
 
 struct AwsDecoder;
@@ -58,7 +58,7 @@ impl Decoder for AwsDecoder {
         block.each_line(sink, |sink, line, at| {
             let line = line.trim_start_matches('\u{feff}');
             match Members::of(line) {
-                Ok(members) => take(&members, sink, line, at),
+                Ok(members) => decode_object(&members, sink, line, at),
                 Err(_) if !line.starts_with('{') => sink.noise(),
                 Err(fault) => sink.reject(fault.what, fault.at as u64 + 1, line, at),
             }
@@ -66,7 +66,7 @@ impl Decoder for AwsDecoder {
     }
 }
 
-fn take(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
+fn decode_object(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
     let Some((metadata, holder)) = metadata_of(members) else { return sink.noise() };
     // Fields the program logs beside the response are its own and are read as in any other log.
     let mut record = whole_record(raw, &sink.dialect().fields).unwrap_or_default();

@@ -23,7 +23,7 @@ impl Format for AwsErrors {
         "Errors of Amazon Bedrock as the AWS SDK for JavaScript prints them, with the attempts behind each."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`$metadata` behind the name of an exception and a message that speaks of tokens or models"
     }
 

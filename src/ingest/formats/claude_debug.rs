@@ -23,7 +23,7 @@ impl Format for ClaudeDebug {
         "The debug log of Claude Code."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`[API REQUEST]` and `API error (attempt 1/11)` behind a time and a level"
     }
 

@@ -32,7 +32,7 @@ impl Format for ClaudeStreamJson {
         "Output of `claude -p --output-format stream-json` and messages of the Agent SDK: retries, answers, results."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`system` messages with `session_id` and subtype `init` or `api_retry`, or `result` messages with `is_error`"
     }
 
@@ -217,7 +217,7 @@ const SPREAD_US: u64 = 3_650 * 86_400_000_000;
 
 impl Clock {
     fn stamp(&mut self, draft: &mut Draft) {
-        if draft.has("ended_at") || draft.given().is_some_and(|given| given.time.is_some()) {
+        if draft.has("ended_at") || draft.defaults().is_some_and(|defaults| defaults.time.is_some()) {
             return;
         }
         let of = |key: &str| draft.get(key).unwrap_or_default().to_owned();

@@ -2,7 +2,7 @@
 //!
 //! Source: Cloudflare API reference, AI Gateway, List Gateway Logs.
 
-use super::json_objects::{Members, ObjectDecoder, told_by_members};
+use super::json_objects::{Members, ObjectDecoder, match_members};
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
@@ -22,12 +22,12 @@ impl Format for Cloudflare {
         "Rows of the log of Cloudflare AI Gateway."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`tokens_in`, `tokens_out`, `cached`, `created_at` and `provider`"
     }
 
     fn detect(&self, head: &Head<'_>) -> Match {
-        told_by_members(head, "\"tokens_in\"", |members| is_row(members) || rows_of(members).iter().any(is_row))
+        match_members(head, "\"tokens_in\"", |members| is_row(members) || rows_of(members).iter().any(is_row))
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {

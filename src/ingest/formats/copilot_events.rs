@@ -27,7 +27,7 @@ impl Format for CopilotEvents {
         "Session events of the GitHub Copilot CLI: how compactions of the conversation went."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "objects with `id`, `timestamp`, `data` and a `type` such as `session.compaction_complete`"
     }
 

@@ -4,6 +4,7 @@ use super::json_lines::{JsonLines, quoted};
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::head::Head;
+use crate::ingest::own_table::{CLASS, OWN_COLUMNS, ending};
 use crate::ingest::position::Position;
 use crate::ingest::record::{Mapping, is_field};
 use crate::ingest::sink::Sink;
@@ -24,7 +25,7 @@ impl Format for Csv {
         "Values between commas, tabs or semicolons, under a first line that names the fields."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "a first line of names, at least three of them fields of an attempt"
     }
 
@@ -58,17 +59,6 @@ struct Header {
     class: Option<usize>,
 }
 
-/// Columns that only the attempts table of this program has together.
-const OWN_COLUMNS: [&str; 4] = ["class", "bucket", "cost_source", "call"];
-/// Failure classes that may occur with neither a status nor an error type, and the kinds they correspond to.
-const KINDS: [(&str, &str); 5] = [
-    ("timeout", "timeout"),
-    ("connection", "connection_error"),
-    ("schema_error", "schema_error"),
-    ("content_policy", "policy_refusal"),
-    ("cancelled", "cancelled"),
-];
-
 impl Header {
     fn of(line: &str, own: &Mapping) -> Option<Header> {
         let header = |separator: &u8| {
@@ -80,7 +70,7 @@ impl Header {
             let keys = names.iter().map(|name| quoted(name.trim())).collect();
             let names: Vec<String> = names.into_iter().map(Cow::into_owned).collect();
             let is_own = OWN_COLUMNS.iter().all(|column| names.iter().any(|name| name == column));
-            let class = names.iter().position(|name| is_own && name == "class");
+            let class = names.iter().position(|name| is_own && name == CLASS);
             is_header.then_some((known, Header { separator: *separator, names, keys, class }))
         };
         let best = SEPARATORS.iter().filter_map(header).max_by_key(|(known, _)| *known);
@@ -125,6 +115,12 @@ fn value(text: &str, separator: u8) -> (Cow<'_, str>, Option<&str>) {
 /// Returns the text before the first `byte`, and the text after it if there is one.
 fn up_to(text: &str, byte: u8) -> (&str, Option<&str>) {
     memchr::memchr(byte, text.as_bytes()).map_or((text, None), |at| (&text[..at], Some(&text[at + 1..])))
+}
+
+/// Returns a value without the white space around it; most values begin and end with a letter or a digit.
+fn trimmed(value: &str) -> &str {
+    let is_graphic = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_graphic);
+    if is_graphic(value.as_bytes().first()) && is_graphic(value.as_bytes().last()) { value } else { value.trim() }
 }
 
 fn append<'t>(value: &mut Cow<'t, str>, part: &'t str) {
@@ -176,16 +172,13 @@ impl CsvDecoder {
             return sink.noise();
         }
         self.lines.begin(at);
-        header.keys.iter().zip(row()).for_each(|(key, value)| self.lines.member_quoted(key, value.trim()));
-        match header.class.and_then(|place| row().nth(place)) {
-            Some(class) if class.is_empty() => self.lines.member("outcome", "ok"),
-            Some(class) => {
-                let kind = KINDS.iter().find(|(name, _)| *name == class);
-                kind.into_iter().for_each(|(_, kind)| self.lines.member("kind", kind));
-            }
-            None => {}
+        header.keys.iter().zip(row()).for_each(|(key, value)| self.lines.member_quoted(key, trimmed(&value)));
+        let class = header.class.and_then(|place| row().nth(place));
+        if let Some((key, value)) = class.and_then(|class| ending(&class)) {
+            self.lines.member(key, value);
         }
         self.lines.end();
+        self.lines.decode_enough(sink);
     }
 }
 

@@ -1,9 +1,10 @@
 //! Attempts assembled from several records, emitted once the call they belong to is known.
 
 use super::json_lines::JsonLines;
-use crate::ingest::position::{Given, Position};
+use crate::ingest::position::{Defaults, Position};
 use crate::ingest::sink::Sink;
 use std::borrow::Cow;
+use std::fmt::Write;
 use std::ops::Range;
 
 /// An attempt as native fields, with its position in the input.
@@ -11,7 +12,7 @@ use std::ops::Range;
 pub(super) struct Draft {
     line: u32,
     record: u32,
-    given: Option<Given>,
+    defaults: Option<Defaults>,
     /// Each key, with the range of its value in `values`.
     members: Vec<(Cow<'static, str>, Range<usize>)>,
     values: String,
@@ -25,7 +26,7 @@ impl Draft {
         Draft {
             line: at.line,
             record: at.record,
-            given: at.given.cloned(),
+            defaults: at.defaults.cloned(),
             members: Vec::with_capacity(USUAL),
             values: String::new(),
         }
@@ -37,8 +38,8 @@ impl Draft {
     }
 
     /// Defaults given by the record's surroundings.
-    pub(super) fn given(&self) -> Option<&Given> {
-        self.given.as_ref()
+    pub(super) fn defaults(&self) -> Option<&Defaults> {
+        self.defaults.as_ref()
     }
 
     pub(super) fn get(&self, key: &str) -> Option<&str> {
@@ -51,9 +52,10 @@ impl Draft {
 
     /// Sets a member, replacing an earlier value. Does nothing if `value` is `None`.
     pub(super) fn set(&mut self, key: impl Into<Cow<'static, str>>, value: impl IntoValue) {
-        let (key, Some(value)) = (key.into(), value.into_value()) else { return };
-        let start = self.values.len();
-        self.values.push_str(&value);
+        let (key, start) = (key.into(), self.values.len());
+        if !value.append(&mut self.values) {
+            return;
+        }
         let place = start..self.values.len();
         match self.members.iter_mut().find(|(name, _)| *name == key) {
             Some((_, known)) => *known = place,
@@ -70,7 +72,7 @@ impl Draft {
 
     /// Writes the draft as a line of JSON.
     pub(super) fn write(&self, lines: &mut JsonLines) {
-        lines.begin(Position { line: self.line, record: self.record, given: self.given.as_ref() });
+        lines.begin(Position { line: self.line, record: self.record, defaults: self.defaults.as_ref() });
         self.members.iter().for_each(|(key, value)| lines.member(key, &self.values[value.clone()]));
         lines.end();
     }
@@ -87,29 +89,32 @@ pub(super) fn read_all(drafts: impl IntoIterator<Item = Draft>, lines: &mut Json
 
 /// Types a member can be set to.
 pub(super) trait IntoValue {
-    fn into_value(self) -> Option<String>;
+    /// Appends the value; `false` if there is none.
+    fn append(self, values: &mut String) -> bool;
 }
 
 impl IntoValue for &str {
-    fn into_value(self) -> Option<String> {
-        Some(self.to_owned())
+    fn append(self, values: &mut String) -> bool {
+        values.push_str(self);
+        true
     }
 }
 
 impl IntoValue for String {
-    fn into_value(self) -> Option<String> {
-        Some(self)
+    fn append(self, values: &mut String) -> bool {
+        self.as_str().append(values)
     }
 }
 
 impl IntoValue for i64 {
-    fn into_value(self) -> Option<String> {
-        Some(self.to_string())
+    fn append(self, values: &mut String) -> bool {
+        // Writing to a string does not fail.
+        write!(values, "{self}").is_ok()
     }
 }
 
 impl<T: IntoValue> IntoValue for Option<T> {
-    fn into_value(self) -> Option<String> {
-        self.and_then(IntoValue::into_value)
+    fn append(self, values: &mut String) -> bool {
+        self.is_some_and(|value| value.append(values))
     }
 }

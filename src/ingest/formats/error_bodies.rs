@@ -21,7 +21,7 @@ impl Format for ErrorBodies {
         "Error bodies of model APIs on their own: failed attempts without a time, each of a call of its own."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "nothing but error bodies in the shape of Anthropic or OpenAI, or that name tokens or a model API"
     }
 

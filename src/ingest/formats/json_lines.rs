@@ -4,7 +4,7 @@ use super::native::NativeDecoder;
 use super::text::literal::quote;
 use crate::ingest::block::Block;
 use crate::ingest::format::Decoder;
-use crate::ingest::position::{Given, Position, Spot};
+use crate::ingest::position::{Defaults, OriginalPosition, Position};
 use crate::ingest::record::json::Reader;
 use crate::ingest::sink::Sink;
 
@@ -15,21 +15,21 @@ const ENOUGH: usize = 1 << 18;
 #[derive(Default)]
 pub(super) struct JsonLines {
     bytes: String,
-    spots: Vec<Spot>,
-    given: Vec<Given>,
+    positions: Vec<OriginalPosition>,
+    defaults: Vec<Defaults>,
     native: NativeDecoder,
 }
 
 impl JsonLines {
     /// Begins the record at position `at`.
     pub(super) fn begin(&mut self, at: Position<'_>) {
-        let given = at.given.map_or(u32::MAX, |given| {
-            if self.given.last() != Some(given) {
-                self.given.push(given.clone());
+        let defaults = at.defaults.map_or(u32::MAX, |defaults| {
+            if self.defaults.last() != Some(defaults) {
+                self.defaults.push(defaults.clone());
             }
-            (self.given.len() - 1) as u32
+            (self.defaults.len() - 1) as u32
         });
-        self.spots.push(Spot { line: at.line, record: at.record, given });
+        self.positions.push(OriginalPosition { line: at.line, record: at.record, defaults });
         self.bytes.push('{');
     }
 
@@ -79,11 +79,11 @@ impl JsonLines {
     /// Decodes all records added since the last call. The count of input lines is left unchanged.
     pub(super) fn decode(&mut self, sink: &mut Sink<'_>) {
         let counted = sink.newlines;
-        self.native.decode(&Block::unwrapped(self.bytes.as_bytes(), &self.spots, &self.given), sink);
+        self.native.decode(&Block::unwrapped(self.bytes.as_bytes(), &self.positions, &self.defaults), sink);
         sink.newlines = counted;
         self.bytes.clear();
-        self.spots.clear();
-        self.given.clear();
+        self.positions.clear();
+        self.defaults.clear();
     }
 }
 

@@ -9,7 +9,7 @@ use crate::ingest::sink::Sink;
 
 /// Returns `Sure` if at least half of the objects in the head fit, `No` otherwise. Every fitting object must contain
 /// `mark` in its text: a head without it is not parsed.
-pub(super) fn told_by_members(head: &Head<'_>, mark: &str, fits: fn(&Members<'_>) -> bool) -> Match {
+pub(super) fn match_members(head: &Head<'_>, mark: &str, fits: fn(&Members<'_>) -> bool) -> Match {
     if !head.contains(mark) {
         return Match::No;
     }

@@ -2,7 +2,7 @@
 //!
 //! Source: the Kong Gateway documentation of the plugins HTTP Log, File Log and AI Proxy.
 
-use super::json_objects::{Members, ObjectDecoder, told_by_members};
+use super::json_objects::{Members, ObjectDecoder, match_members};
 use super::model_api;
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::head::Head;
@@ -23,12 +23,12 @@ impl Format for Kong {
         "Requests as the logging plugins of Kong write them, AI Proxy or not."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`latencies`, `tries`, `request` and `started_at` in one object"
     }
 
     fn detect(&self, head: &Head<'_>) -> Match {
-        told_by_members(head, "\"latencies\"", is_request)
+        match_members(head, "\"latencies\"", is_request)
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {

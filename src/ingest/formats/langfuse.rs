@@ -2,7 +2,7 @@
 //!
 //! Source: Langfuse docs, Data model and Observations API.
 
-use super::json_objects::{Members, ObjectDecoder, told_by_members};
+use super::json_objects::{Members, ObjectDecoder, match_members};
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
@@ -23,12 +23,12 @@ impl Format for Langfuse {
         "Observations of Langfuse, of which generations are attempts, and traces as CrashLens reads them."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`type` GENERATION, SPAN or EVENT beside `trace_id` and `level`; or `traceId`, `input.model` and `usage`"
     }
 
     fn detect(&self, head: &Head<'_>) -> Match {
-        let told = |mark| told_by_members(head, mark, |members| is_observation(members) || is_crashlens(members));
+        let told = |mark| match_members(head, mark, |members| is_observation(members) || is_crashlens(members));
         match told("\"traceId\"") {
             Match::No => told("\"trace_id\""),
             fit => fit,
@@ -152,7 +152,7 @@ fn take_crashlens(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Pos
     if !error.is_empty() {
         record.put_error(&error);
     }
-    if !record.tells_an_outcome() {
+    if !record.has_outcome() {
         // Nothing reports a failure: an output means success.
         record.success = members.has("output").then_some(true);
     }

@@ -1,6 +1,6 @@
 //! LLMock: the requests received by the mock server, as listed by `GET /_llmock/requests`.
 
-use super::json_objects::{Members, ObjectDecoder, told_by_members};
+use super::json_objects::{Members, ObjectDecoder, match_members};
 use super::model_api;
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::head::Head;
@@ -21,12 +21,12 @@ impl Format for LlMock {
         "Requests to the mock server LLMock; its clock has no date, order and spacing hold."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`requests[]` with `seq`, `fingerprint`, `sdk_retry_count` and `started_at`"
     }
 
     fn detect(&self, head: &Head<'_>) -> Match {
-        told_by_members(head, "\"fingerprint\"", is_request)
+        match_members(head, "\"fingerprint\"", is_request)
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {

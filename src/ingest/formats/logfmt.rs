@@ -23,7 +23,7 @@ impl Format for Logfmt {
         "key=value pairs on each line, values in double quotes where they hold spaces."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "lines with three pairs or more, two of whose keys are fields of an attempt"
     }
 
@@ -54,6 +54,7 @@ impl Decoder for LogfmtDecoder {
             self.lines.begin(at);
             pairs(line).for_each(|(key, value)| self.lines.member(key, &value));
             self.lines.end();
+            self.lines.decode_enough(sink);
         });
         self.lines.decode(sink);
     }

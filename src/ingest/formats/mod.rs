@@ -37,6 +37,8 @@ mod tree;
 
 use super::envelope::{ENVELOPES, LAST};
 use super::format::Format;
+#[cfg(feature = "frames")]
+pub(in crate::ingest) use text::literal::quote;
 
 /// All formats. If several fit an input equally well, the first in the list reads it, so formats of a single program
 /// come before formats written by many.
@@ -110,7 +112,7 @@ pub struct Described {
     /// One sentence; empty for an envelope.
     pub description: &'static str,
     /// What the input is recognized by.
-    pub told_by: &'static str,
+    pub detected_by: &'static str,
 }
 
 /// Returns all envelopes in the order in which they are removed.
@@ -118,7 +120,7 @@ pub fn envelopes() -> impl Iterator<Item = Described> {
     ENVELOPES.iter().chain([&LAST]).map(|envelope| Described {
         name: envelope.name(),
         description: "",
-        told_by: envelope.told_by(),
+        detected_by: envelope.detected_by(),
     })
 }
 
@@ -127,6 +129,6 @@ pub fn described() -> impl Iterator<Item = Described> {
     FORMATS.iter().map(|format| Described {
         name: format.name(),
         description: format.description(),
-        told_by: format.told_by(),
+        detected_by: format.detected_by(),
     })
 }

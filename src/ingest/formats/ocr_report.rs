@@ -2,7 +2,7 @@
 //!
 //! The report contains the durations of attempts and of the waits between them, but no times.
 
-use super::json_objects::{Members, ObjectDecoder, told_by_members};
+use super::json_objects::{Members, ObjectDecoder, match_members};
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
@@ -25,12 +25,12 @@ impl Format for OcrReport {
         "The report of retries that open-code-review writes; it has no dates, so requests follow one another an hour apart."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`schema_version` ocr.llm-retry-report/v1"
     }
 
     fn detect(&self, head: &Head<'_>) -> Match {
-        told_by_members(head, SCHEMA, is_report)
+        match_members(head, SCHEMA, is_report)
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {

@@ -4,6 +4,7 @@ use super::json_lines::JsonLines;
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::head::Head;
+use crate::ingest::line_pattern::LinePattern;
 use crate::ingest::sink::Sink;
 
 /// Format of lines that match patterns in the configuration.
@@ -21,7 +22,7 @@ impl Format for OwnLines {
         "Lines of text that patterns of your own describe: [[lines]] of retrylens.toml."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "lines that match a pattern of [[lines]]"
     }
 
@@ -52,11 +53,15 @@ struct OwnLinesDecoder {
 impl Decoder for OwnLinesDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
         let patterns = &sink.dialect().lines;
+        let mut places: Vec<_> = patterns.iter().map(LinePattern::places).collect();
         block.each_line(sink, |sink, line, at| {
-            let Some(pattern) = patterns.iter().find(|pattern| pattern.fits(line)) else { return sink.noise() };
+            let mut tried = patterns.iter().zip(&mut places);
+            let fitting = tried.find_map(|(pattern, places)| pattern.find(line, places).then_some((pattern, &*places)));
+            let Some((pattern, places)) = fitting else { return sink.noise() };
             self.lines.begin(at);
-            pattern.take(line, |key, value| self.lines.member(key, value));
+            pattern.each(line, places, |key, value| self.lines.member(key, value));
             self.lines.end();
+            self.lines.decode_enough(sink);
         });
         self.lines.decode(sink);
     }

@@ -2,7 +2,7 @@
 //!
 //! Source: the Portkey documentation of its logs export (fields that can be asked for) and of its response headers.
 
-use super::json_objects::{Members, ObjectDecoder, told_by_members};
+use super::json_objects::{Members, ObjectDecoder, match_members};
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
@@ -22,12 +22,12 @@ impl Format for Portkey {
         "Rows of Portkey's logs export."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`ai_org`, `ai_model` and `response_status_code`"
     }
 
     fn detect(&self, head: &Head<'_>) -> Match {
-        told_by_members(head, "\"ai_org\"", is_row)
+        match_members(head, "\"ai_org\"", is_row)
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {

@@ -27,7 +27,7 @@ impl Format for QwenCode {
         "Telemetry of Qwen Code: an event for each answer, each failure and each wait before a retry."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "objects with `event.name`, `event.timestamp` and `prompt_id`"
     }
 

@@ -1,4 +1,11 @@
 //! JSON as a tree, for formats whose records are spread over nested objects.
+//!
+//! Beside it stands [`Members`](crate::ingest::record::Members), for formats whose records are one object of flat members
+//! and which hand the text of a member on: to the readers of headers and of error bodies, which find what they know at any
+//! depth. `Members` keeps that text and decodes a member each time it is asked for; a tree decodes each scalar once and
+//! keeps what it has opened, for records whose parts are visited several times. One in place of the other would read more
+//! than once what these records ask for repeatedly, or decode what those only hand on. Both are built on one reader
+//! ([`Reader`]), which alone knows the grammar.
 
 use crate::ingest::block::Block;
 use crate::ingest::position::Position;

@@ -59,12 +59,12 @@ impl Builder<'_, '_> {
         let known = memory.failures.of(&failure);
         let verdict = known.as_ref().map_or_else(|| classify::classify(&failure), |known| known.verdict);
         let truncated = failure.truncated;
-        let (origin, origin_id) = memory.origins.of(&self.record.origin_names(), table);
+        let origin = memory.origins.of(&self.record.origin_names(), table);
         let readings = self.readings();
         let mut flags = self.flags(hint, verdict.as_ref());
         flags.set(Flags::MID_STREAM, truncated);
         for reading in readings.into_iter().flatten() {
-            table.gauges.add(&table.names, (origin, origin_id), answered, reading);
+            table.gauges.add(&table.names, &origin, answered, reading);
             flags.set(Flags::HEADROOM, true);
         }
         let run = self.run();
@@ -72,7 +72,7 @@ impl Builder<'_, '_> {
             sent: self.sent,
             key: fingerprint(run, self.call_id(), self.stream()),
             run: table.names.intern(run.unwrap_or(self.stream())),
-            origin: origin_id,
+            origin: origin.1,
             file: self.place.file,
             line: self.place.line,
             identity: self.identity(line),
@@ -85,10 +85,10 @@ impl Builder<'_, '_> {
             sdk_retry: sdk_count(self.record.sdk_retry_count.or(self.record.headers.sdk_retry_count)),
             class: verdict.map(|verdict| verdict.class),
         };
-        let detail = self.wants_detail(&row).then(|| self.detail(hint, verdict.as_ref(), known, table));
+        let detail = self.wants_detail(&row, hint).then(|| self.detail(hint, verdict.as_ref(), known, table));
         if detail.is_none() {
             let hash = body_hash(self.record.request_hash.as_deref());
-            row.detail = keep_ids(table, self.request_id(), self.call_id(), hash, row.number);
+            row.detail = keep_ids(table, (self.request_id(), self.call_id()), hash, self.place, row.number);
         }
         let usage = self.usage();
         if self.record.whole_seconds {
@@ -108,7 +108,7 @@ impl Builder<'_, '_> {
 
     /// Returns the run named by the record, or by what encloses it.
     pub(in crate::ingest) fn run(&self) -> Option<&str> {
-        self.record.run().or_else(|| self.place.given?.run.as_deref())
+        self.record.run().or_else(|| self.place.defaults?.run.as_deref())
     }
 
     /// Returns when the response was complete, as far as the record shows.
@@ -184,8 +184,8 @@ impl Builder<'_, '_> {
 
     /// Whether a row needs a [`Detail`]. Successes on the first attempt, nearly all of a log, do not: their ids are
     /// kept without one.
-    fn wants_detail(&self, row: &Attempt) -> bool {
-        self.place.keep_ids
+    fn wants_detail(&self, row: &Attempt, hint: Option<ServerHint>) -> bool {
+        (self.place.keep_ids && self.says_more(hint))
             || row.failed()
             || row.number > 1
             || row.sdk_count().is_some_and(|count| count > 0)
@@ -196,6 +196,21 @@ impl Builder<'_, '_> {
             || self.gateway_retries() > 0
             || self.resends() > 0
             || self.record.decision.is_some()
+    }
+
+    /// Returns whether a [`Detail`] of this record holds more than ids.
+    fn says_more(&self, hint: Option<ServerHint>) -> bool {
+        let record = self.record;
+        hint.is_some()
+            || record.planned_ms.is_some()
+            || record.max_tokens.is_some()
+            || record.delivered.is_some()
+            || record.timeout_ms.is_some()
+            || record.exception.is_some()
+            || record.transport.is_some()
+            || self.error_type().is_some()
+            || self.error_code().is_some()
+            || self.message().is_some()
     }
 
     fn detail(
@@ -290,16 +305,17 @@ pub(in crate::ingest) fn body_hash(text: Option<&str>) -> u64 {
     text.map_or(0, |text| FINGERPRINT.hash_one(text).max(1))
 }
 
-/// Keeps the ids of a success that has no detail. If the attempts of a call are numbered, the call id is kept only
-/// together with a body hash: any later attempt has a detail, which names the call.
+/// Keeps the ids of a success that has no detail, its request id and its call id. Unless all ids are to be kept, the id
+/// of a call whose attempts are numbered is kept only together with a body hash: any later attempt has a detail, which
+/// names the call.
 pub(in crate::ingest) fn keep_ids(
     table: &mut AttemptTable,
-    request_id: Option<&str>,
-    call_id: Option<&str>,
+    (request_id, call_id): (Option<&str>, Option<&str>),
     request_hash: u64,
+    place: &Place<'_>,
     number: u16,
 ) -> DetailId {
-    let call_id = call_id.filter(|_| number == 0 || request_hash != 0);
+    let call_id = call_id.filter(|_| place.keep_ids || number == 0 || request_hash != 0);
     table.keep_ids(request_id.map_or("", kept_id), call_id.map_or("", kept_id), request_hash)
 }
 

@@ -48,8 +48,8 @@ pub(super) fn of(record: &Record<'_>, line: &str, place: &Place<'_>) -> Option<B
     if !timed || !(placed || record.model.is_some()) || place.filter.is_some() || !begins(line) {
         return None;
     }
-    let run = record.run().or_else(|| place.given?.run.as_deref());
-    let call = record.call().or_else(|| place.given?.call.as_deref());
+    let run = record.run().or_else(|| place.defaults?.run.as_deref());
+    let call = record.call().or_else(|| place.defaults?.call.as_deref());
     Some(Begun {
         key: fingerprint(run, call.filter(|id| !id.is_empty()), place.stream),
         number: number_in_call(record.number),

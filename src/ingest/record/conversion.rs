@@ -121,10 +121,11 @@ impl Conversion {
         let value = self.word(value);
         if let (Some(unit), Some(field)) = (self.unit, in_ms(field)) {
             let spelled = match &value {
-                Scalar::Text(text) => hint::go_duration(&text.replace(' ', "")).map(|us| us as f64 / 1e3),
+                Scalar::Text(text) if text.contains(' ') => hint::go_duration(&text.replace(' ', "")),
+                Scalar::Text(text) => hint::go_duration(text),
                 _ => None,
             };
-            let ms = spelled.or_else(|| Some(value.number()? * unit.ms()));
+            let ms = spelled.map(|us| us as f64 / 1e3).or_else(|| Some(value.number()? * unit.ms()));
             return (field, ms.map_or(value, Scalar::Float));
         }
         match (&self.format, &value) {

@@ -103,7 +103,7 @@ fn parts<'f>(failure: &Failure<'f>) -> ([Option<&'f str>; TEXTS], Circumstances)
         should_retry,
         side_effect,
         provider,
-        own: _,
+        custom_rows: _,
     } = *failure;
     let bits =
         [mid_stream, truncated, logged_as_error, logged_as_ok, has_rate_limit_headers, window_rejected, side_effect];

@@ -61,7 +61,7 @@ fn impossible_ms(record: &Record<'_>) -> Option<f64> {
 
 /// Summarizes `record`; `None` if it is not an attempt.
 pub(in crate::ingest) fn glance(record: &Record<'_>, place: &Place<'_>) -> Option<Glance> {
-    if !record.tells_an_outcome() {
+    if !record.has_outcome() {
         return None;
     }
     let moments = moments(record, place.zone).ok()?;

@@ -1,9 +1,9 @@
 //! Response headers in every form in which loggers write them: an object, pairs, `{name, value}` objects, raw text.
 
+use super::digits;
 use super::header_names::{Header, LimitPart, is_of_request, named};
 use super::json::{Fault, Reader};
 use super::scalar::Scalar;
-use super::scan;
 use crate::model::{HintSource, LimitKind};
 use std::borrow::Cow;
 
@@ -67,7 +67,7 @@ impl<'a> Headers<'a> {
     #[inline]
     pub(in crate::ingest) fn set_text(&mut self, header: Header, text: &'a str) {
         let number = match header {
-            Header::Limit(LimitPart::Limit | LimitPart::Remaining, _) => scan::integer(text.as_bytes()),
+            Header::Limit(LimitPart::Limit | LimitPart::Remaining, _) => digits::integer(text.as_bytes()),
             _ => None,
         };
         match (header, number) {

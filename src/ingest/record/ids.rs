@@ -4,34 +4,34 @@ use super::id_field::{IdField, id_field};
 use super::mapping::Mapping;
 use serde_json::Value;
 
-/// Returns every distinct id in a record with what it identifies, in the order of the record. `own` maps user-defined
+/// Returns every distinct id in a record with what it identifies, in the order of the record. `custom` maps user-defined
 /// keys.
-pub(crate) fn ids_of(line: &str, own: &Mapping) -> Vec<(IdField, String)> {
+pub(crate) fn ids_of(line: &str, custom: &Mapping) -> Vec<(IdField, String)> {
     let mut ids = Vec::new();
     if let Ok(record) = serde_json::from_str(line) {
-        walk(&record, own, &mut ids);
+        walk(&record, custom, &mut ids);
     }
     ids
 }
 
-/// Collects the ids below `value`; `own` maps the user-defined keys of this level.
-fn walk(value: &Value, own: &Mapping, ids: &mut Vec<(IdField, String)>) {
+/// Collects the ids below `value`; `custom` maps the user-defined keys of this level.
+fn walk(value: &Value, custom: &Mapping, ids: &mut Vec<(IdField, String)>) {
     match value {
         Value::Object(map) => {
             // `{"name": "x-amzn-requestid", "value": "…"}`, as some loggers write headers.
             if let (Some(Value::String(name)), Some(value)) = (map.get("name"), map.get("value")) {
-                note(id_field(name), value, ids);
+                add_id(id_field(name), value, ids);
             }
             for (key, value) in map {
-                let field = own.id_field(key).or_else(|| id_field(key));
-                if !note(field, value, ids) {
-                    walk(value, own.below(key), ids);
+                let field = custom.id_field(key).or_else(|| id_field(key));
+                if !add_id(field, value, ids) {
+                    walk(value, custom.below(key), ids);
                 }
             }
         }
         Value::Array(list) => {
             if let [Value::String(name), value] = list.as_slice() {
-                note(id_field(name), value, ids);
+                add_id(id_field(name), value, ids);
             }
             list.iter().for_each(|value| walk(value, &Mapping::NONE, ids));
         }
@@ -40,7 +40,7 @@ fn walk(value: &Value, own: &Mapping, ids: &mut Vec<(IdField, String)>) {
 }
 
 /// Adds the value of a key if it is an id, and returns whether it is.
-fn note(field: Option<IdField>, value: &Value, ids: &mut Vec<(IdField, String)>) -> bool {
+fn add_id(field: Option<IdField>, value: &Value, ids: &mut Vec<(IdField, String)>) -> bool {
     let Some(field) = field else { return false };
     let text = match value {
         Value::String(text) if !text.is_empty() => text.clone(),
@@ -89,8 +89,8 @@ mod tests {
 
     #[test]
     fn own_keys_count_where_the_mapping_has_them() {
-        let own = Mapping::new([("upstream.request", "request_id"), ("job", "run_id")]).unwrap_or_default();
+        let custom = Mapping::new([("upstream.request", "request_id"), ("job", "run_id")]).unwrap_or_default();
         let line = r#"{"upstream":{"request":"r-1"},"job":7,"downstream":{"request":"r-2","job":8}}"#;
-        assert_eq!(ids_of(line, &own), [(IdField::Run, "7".to_owned()), (IdField::Request, "r-1".to_owned())]);
+        assert_eq!(ids_of(line, &custom), [(IdField::Run, "7".to_owned()), (IdField::Request, "r-1".to_owned())]);
     }
 }

@@ -6,6 +6,7 @@
 
 mod skip;
 
+use super::digits;
 use super::scalar::Scalar;
 use super::scan::{self, Kind};
 use std::borrow::Cow;
@@ -21,13 +22,13 @@ pub(crate) struct Fault {
 /// Parses a number without a decimal point; `text` must be a valid JSON number.
 #[inline]
 pub(in crate::ingest) fn integer<'t>(text: &str) -> Option<Scalar<'t>> {
-    scan::integer(text.as_bytes()).map(Scalar::Int).or_else(|| long_number(text))
+    digits::integer(text.as_bytes()).map(Scalar::Int).or_else(|| long_number(text))
 }
 
 /// Parses a number with a decimal point; `text` must be a valid JSON number.
 #[inline]
 pub(in crate::ingest) fn decimal<'t>(text: &str) -> Option<Scalar<'t>> {
-    scan::decimal(text.as_bytes()).map(Scalar::Float).or_else(|| long_number(text))
+    digits::decimal(text.as_bytes()).map(Scalar::Float).or_else(|| long_number(text))
 }
 
 /// Parses numbers with many digits or with exponents.
@@ -161,19 +162,19 @@ impl<'t> Reader<'t> {
 
     fn number(&mut self) -> Result<Scalar<'t>, Fault> {
         let (text, bytes, start) = (self.text, self.text.as_bytes(), self.at);
-        let (end, value) = match scan::scalar(bytes, start) {
-            Some((Kind::Integer, _, end, _)) => (end, integer(&text[start..end])),
-            Some((Kind::Decimal, _, end, _)) => (end, decimal(&text[start..end])),
+        let (length, value) = match scan::scalar(&bytes[start..]) {
+            Some((Kind::Integer, length)) => (length, integer(&text[start..start + length])),
+            Some((Kind::Decimal, length)) => (length, decimal(&text[start..start + length])),
             _ if bytes[start..].starts_with(b"-Infinity") => {
                 self.at += "-Infinity".len();
                 return Ok(Scalar::Null);
             }
-            _ => match scan::number_end(bytes, start) {
-                Some(end) => (end, long_number(&text[start..end])),
+            _ => match scan::number_length(&bytes[start..]) {
+                Some(length) => (length, long_number(&text[start..start + length])),
                 None => return self.fault("not a number"),
             },
         };
-        self.at = end;
+        self.at += length;
         value.map_or_else(|| self.fault("not a number"), Ok)
     }
 

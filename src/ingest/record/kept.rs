@@ -1,7 +1,7 @@
 //! Limits on kept texts and numbers, and the fingerprints by which they are compared.
 
 use foldhash::fast::FixedState;
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hasher};
 
 /// Longest name of a provider, a model or a client that is kept, in bytes.
 pub(in crate::ingest) const LONGEST_NAME: usize = 120;
@@ -21,7 +21,14 @@ pub(crate) fn fingerprint(run: Option<&str>, call: Option<&str>, stream: &str) -
         Some(_) => run.unwrap_or_default(),
         None => run.unwrap_or(stream),
     };
-    [FINGERPRINT.hash_one((run, call)), CHECK.hash_one((run, call))]
+    // A call without an id needs no mark, since an empty id counts as none.
+    let of = |hasher: FixedState| {
+        let mut hasher = hasher.build_hasher();
+        hasher.write(run.as_bytes());
+        hasher.write(call.unwrap_or_default().as_bytes());
+        hasher.finish()
+    };
+    [of(FINGERPRINT), of(CHECK)]
 }
 
 /// Returns the fingerprint of the text that identifies an attempt: its request id, else the whole record.

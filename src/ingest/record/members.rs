@@ -1,4 +1,5 @@
-//! Members of a JSON object, parsed on demand.
+//! Members of a JSON object, parsed on demand: for records that are one flat object. Records spread over nested objects
+//! are read as a tree (`formats/tree.rs`), where the choice between the two is explained.
 
 use super::fields::Field;
 use super::json::{Fault, Reader};

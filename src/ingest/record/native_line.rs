@@ -21,7 +21,7 @@ pub(in crate::ingest) fn searchable_line(record: &Record<'_>, raw: &str, place: 
         return native_line(record, raw, place);
     }
     let mut line = raw.replace(['\n', '\r'], " ");
-    for (key, value) in given(record, place) {
+    for (key, value) in defaults(record, place) {
         let end = line.rfind('}').unwrap_or(line.len());
         let separator = if line[..end].trim_end().ends_with('{') { "" } else { "," };
         line.replace_range(end.., &format!("{separator}{}:{value}}}", json!(key)));
@@ -30,18 +30,18 @@ pub(in crate::ingest) fn searchable_line(record: &Record<'_>, raw: &str, place: 
 }
 
 /// Returns the values that the record lacks and its surroundings supply.
-fn given(record: &Record<'_>, place: &Place<'_>) -> Vec<(&'static str, serde_json::Value)> {
-    let Some(given) = place.given else { return Vec::new() };
+fn defaults(record: &Record<'_>, place: &Place<'_>) -> Vec<(&'static str, serde_json::Value)> {
+    let Some(defaults) = place.defaults else { return Vec::new() };
     let mut members = Vec::new();
     let is_timeless = record.ts.is_none() && record.started_at.is_none() && record.ended_at.is_none();
-    if let Some(time) = given.time.filter(|_| is_timeless) {
+    if let Some(time) = defaults.time.filter(|_| is_timeless) {
         members.push(("ended_at", json!(time.to_string())));
     }
     if record.run().is_none() {
-        let run = given.run.as_deref().or(given.source.as_ref().map(|_| place.stream));
+        let run = defaults.run.as_deref().or(defaults.source.as_ref().map(|_| place.stream));
         members.extend(run.map(|run| ("run_id", json!(run))));
     }
-    if let Some(call) = given.call.as_deref().filter(|_| record.call().is_none()) {
+    if let Some(call) = defaults.call.as_deref().filter(|_| record.call().is_none()) {
         members.push(("call_id", json!(call)));
     }
     members

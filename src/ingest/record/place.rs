@@ -4,7 +4,7 @@ use super::unclear::Unclear;
 use crate::ingest::conventions::Conventions;
 use crate::ingest::dialect::Dialect;
 use crate::ingest::filter::Filter;
-use crate::ingest::position::Given;
+use crate::ingest::position::Defaults;
 use crate::model::Zone;
 
 /// Position of a record, and the settings it is read with.
@@ -21,12 +21,13 @@ pub(crate) struct Place<'c> {
     pub(crate) filter: Option<&'c Filter>,
     /// User-defined vocabulary of the log.
     pub(crate) dialect: &'c Dialect,
-    /// Whether to give every attempt a [`Detail`], for its ids.
+    /// Whether to keep the ids of every attempt, and a [`Detail`](crate::model::Detail) of every attempt that has
+    /// anything for it.
     pub(crate) keep_ids: bool,
     /// Meaning of times and durations.
     pub(crate) conventions: Conventions,
-    /// Values used for what a record does not say.
-    pub(crate) given: Option<&'c Given>,
+    /// Values for fields that the record lacks.
+    pub(crate) defaults: Option<&'c Defaults>,
 }
 
 impl<'c> Place<'c> {
@@ -43,13 +44,13 @@ impl<'c> Place<'c> {
             dialect,
             keep_ids: false,
             conventions,
-            given: None,
+            defaults: None,
         }
     }
 
     /// Whether the surroundings of a record may supply its run or call.
     pub(in crate::ingest) fn names_for_others(&self) -> bool {
-        self.given.is_some_and(|given| given.run.is_some() || given.call.is_some())
+        self.defaults.is_some_and(|defaults| defaults.run.is_some() || defaults.call.is_some())
     }
 }
 

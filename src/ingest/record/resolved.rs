@@ -94,7 +94,7 @@ impl Builder<'_, '_> {
             should_retry: self.should_retry(),
             side_effect: record.side_effect,
             provider: self.provider(),
-            own: &self.place.dialect.failures,
+            custom_rows: &self.place.dialect.failures,
         }
     }
 
@@ -169,8 +169,8 @@ impl Builder<'_, '_> {
 
     /// Returns the id of the call; an idempotency key is used if there is none.
     pub(in crate::ingest) fn call_id(&self) -> Option<&str> {
-        let given = || self.place.given?.call.as_deref();
-        self.record.call().or_else(|| self.idempotency_key()).filter(|id| !id.is_empty()).or_else(given)
+        let defaults = || self.place.defaults?.call.as_deref();
+        self.record.call().or_else(|| self.idempotency_key()).filter(|id| !id.is_empty()).or_else(defaults)
     }
 }
 

@@ -1,6 +1,6 @@
 //! JSON values as loggers write them: a number may be a string, a string may be "None".
 
-use super::scan;
+use super::digits;
 use std::borrow::Cow;
 
 /// A scalar value.
@@ -34,7 +34,7 @@ impl<'a> Scalar<'a> {
     pub(crate) fn integer(&self) -> Option<i64> {
         match self {
             Scalar::Int(n) => Some(*n),
-            Scalar::Text(text) => scan::integer(text.as_bytes()).or_else(|| integer(text.trim())),
+            Scalar::Text(text) => digits::integer(text.as_bytes()).or_else(|| integer(text.trim())),
             other => other.number().map(|x| x as i64),
         }
     }

@@ -17,7 +17,7 @@ pub(in crate::ingest) type Sent = (Time, Option<f64>);
 /// Returns when the attempt of a record whose text is `line` was sent and how long it took, or what becomes of a record
 /// that is not an attempt or cannot be used as one.
 pub(in crate::ingest) fn sent_of(record: &Record<'_>, line: &str, place: &Place<'_>) -> Result<Sent, Taken> {
-    if !record.tells_an_outcome() {
+    if !record.has_outcome() {
         if let Some(status) =
             record.misread_in(Field::Status).filter(|_| record.names_an_attempt() || record.names_a_model())
         {
@@ -40,7 +40,7 @@ pub(in crate::ingest) fn sent_at(record: &Record<'_>, place: &Place<'_>) -> Resu
     let mut moments = moments(record, place.zone)?;
     if moments.stamp.is_none() && moments.started.is_none() && moments.ended.is_none() {
         // Whatever encloses a record stamps it when it is written, after the response.
-        moments.ended = place.given.and_then(|given| given.time);
+        moments.ended = place.defaults.and_then(|defaults| defaults.time);
     }
     Ok(place.conventions.sent(&moments))
 }

@@ -219,7 +219,7 @@ const SPELLINGS: &[(Field, &[&str])] = &[
     (Field::Client, &["client"]),
     (Field::UserAgent, &["user_agent", "user_agent.original"]),
     (Field::SdkLanguage, &["sdk_language"]),
-    (Field::SdkVersion, &["sdk_version"]),
+    (Field::SdkVersion, &["sdk_version", "client_version"]),
     (Field::MaxTokens, &["max_tokens", "max_output_tokens"]),
     (Field::TimeoutS, &["timeout_s", "timeout"]),
     (Field::TimeoutMs, &["timeout_ms", "deadline_ms"]),

@@ -115,7 +115,7 @@ pub(crate) struct Record<'a> {
 
 impl Record<'_> {
     /// Whether it gives an outcome, which is what makes a line an attempt.
-    pub(crate) fn tells_an_outcome(&self) -> bool {
+    pub(crate) fn has_outcome(&self) -> bool {
         let outcome = self.status.is_some()
             || self.error_type.is_some()
             || self.error_code.is_some()

@@ -29,7 +29,7 @@ pub struct FlatCall {
     /// Probability that jitter makes its waits this similar, 0 to 1.
     chance: f64,
     /// First retry of the call.
-    spot: RowRef,
+    row_ref: RowRef,
     /// Number of waits.
     pub waits: u32,
     /// Shortest and longest wait, in µs.
@@ -40,17 +40,17 @@ impl FlatCall {
     /// Returns the row of its first retry.
     #[must_use]
     pub fn row(&self) -> u32 {
-        self.spot.row
+        self.row_ref.row
     }
 
     fn before(&self, other: &FlatCall) -> bool {
-        self.chance.total_cmp(&other.chance).then(self.spot.cmp(&other.spot)).is_lt()
+        self.chance.total_cmp(&other.chance).then(self.row_ref.cmp(&other.row_ref)).is_lt()
     }
 }
 
 impl Flat {
     /// Adds the waits of one call that its loop chose: number of the retry, and length in µs.
-    pub(super) fn add(&mut self, waits: &[(u8, i64)], spot: RowRef) {
+    pub(super) fn add(&mut self, waits: &[(u8, i64)], row_ref: RowRef) {
         let mut steps: SmallVec<[u8; 8]> = waits.iter().map(|(step, _)| *step).collect();
         steps.sort_unstable();
         steps.dedup();
@@ -68,7 +68,7 @@ impl Flat {
         // Clocks with milliseconds do not resolve smaller differences.
         let spread = ((longest - shortest).max(1_000) as f64 / shortest as f64).min(1.0 / ALIKE_PARTS as f64);
         let chance = steps.len() as f64 * (spread * DENSITY).powi(steps.len() as i32 - 1);
-        self.note(FlatCall { chance, spot, waits: waits.len() as u32, us: (shortest, longest) });
+        self.note(FlatCall { chance, row_ref, waits: waits.len() as u32, us: (shortest, longest) });
     }
 
     fn note(&mut self, call: FlatCall) {
@@ -87,7 +87,7 @@ impl Flat {
 
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
         if let Some(call) = &mut self.best {
-            visit(&mut call.spot.row);
+            visit(&mut call.row_ref.row);
         }
     }
 

@@ -1,11 +1,12 @@
 //! Waits of each retry loop by step, from which its schedule is derived.
 
+mod concurrent_waits;
 mod decorrelated;
 mod flat;
+mod growth;
 mod schedule;
 #[cfg(test)]
 mod tests;
-mod waiting;
 mod waits;
 mod which;
 
@@ -18,10 +19,10 @@ use super::call_terms::CallTerms;
 use super::row_ref::RowRef;
 use crate::calls::Call;
 use crate::model::{AttemptTable, Symbol, Time};
+use concurrent_waits::ConcurrentWaits;
 use foldhash::fast::RandomState;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, HashMap};
-use waiting::Waiting;
 use which::{Length, Which};
 
 /// Number of steps that are distinguished; later ones count as the last.
@@ -119,7 +120,7 @@ pub(super) fn is_dictated(call: &Call<'_>, position: usize, terms: &CallTerms) -
 pub struct Backoffs {
     loops: Loops<LoopTally>,
     /// Calls that waited at the same time.
-    waiting: Loops<Waiting>,
+    concurrent_waits: Loops<ConcurrentWaits>,
 }
 
 type Loops<T> = HashMap<LoopKey, T, RandomState>;
@@ -163,15 +164,15 @@ impl Backoffs {
             let Some(Which { outer, length: Length::Own(us), .. }) = which else {
                 continue;
             };
-            let waiting = self.waiting.entry(key_of(call, position, outer)).or_default();
-            waiting.add(call.table(), call.at(position).sent, us);
-            fit(&mut self.waiting, call.table());
+            let waits = self.concurrent_waits.entry(key_of(call, position, outer)).or_default();
+            waits.add(call.table(), call.at(position).sent, us);
+            fit(&mut self.concurrent_waits, call.table());
         }
     }
 
     /// Counts concurrent waits as far as they are final, given that nothing sent before `until` is still to come.
     pub(super) fn settle(&mut self, table: &AttemptTable, until: Time) {
-        self.waiting.values_mut().for_each(|waiting| waiting.settle(table, until));
+        self.concurrent_waits.values_mut().for_each(|waits| waits.settle(table, until));
     }
 
     fn add(&mut self, call: &Call<'_>, position: usize, which: Which, terms: &CallTerms) {
@@ -180,8 +181,8 @@ impl Backoffs {
         tally.no_wait_us = terms.no_wait_us;
         match length {
             Length::Own(us) => {
-                let spot = RowRef::of(call.table(), call.rows()[position]);
-                tally.steps.entry(step.min(MOST_STEPS)).or_default().add(us, spot);
+                let row_ref = RowRef::of(call.table(), call.rows()[position]);
+                tally.steps.entry(step.min(MOST_STEPS)).or_default().add(us, row_ref);
             }
             Length::Dictated => tally.dictated += 1,
             Length::Unknown { coarse } => {
@@ -193,7 +194,7 @@ impl Backoffs {
     }
 
     pub(super) fn merge(&mut self, table: &AttemptTable, mut other: Backoffs) {
-        self.take_waiting(table, &mut other);
+        self.take_concurrent_waits(table, &mut other);
         for (key, tally) in other.loops {
             self.loops.entry(key).or_default().merge(tally);
         }
@@ -201,11 +202,11 @@ impl Backoffs {
     }
 
     /// Takes over the counts over time that are not settled.
-    pub(super) fn take_waiting(&mut self, table: &AttemptTable, other: &mut Backoffs) {
-        for (key, waiting) in other.waiting.drain() {
-            self.waiting.entry(key).or_default().merge(table, waiting);
+    pub(super) fn take_concurrent_waits(&mut self, table: &AttemptTable, other: &mut Backoffs) {
+        for (key, waits) in other.concurrent_waits.drain() {
+            self.concurrent_waits.entry(key).or_default().merge(table, waits);
         }
-        fit(&mut self.waiting, table);
+        fit(&mut self.concurrent_waits, table);
     }
 
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
@@ -233,8 +234,8 @@ impl Backoffs {
     /// Returns the largest number of calls of one loop that waited at the same time, not counting waits requested by
     /// the server.
     #[must_use]
-    pub fn most_waiting(&self, key: &LoopKey) -> u64 {
-        self.waiting.get(key).map_or(0, Waiting::most)
+    pub fn peak_concurrent_waits(&self, key: &LoopKey) -> u64 {
+        self.concurrent_waits.get(key).map_or(0, ConcurrentWaits::peak)
     }
 }
 

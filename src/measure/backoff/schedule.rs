@@ -1,6 +1,7 @@
 //! Derives the backoff schedule of a loop from its waits.
 
-use super::{LoopTally, MOST_STEPS, Waits, decorrelated};
+use super::growth::{self, Centre, Growth};
+use super::{LoopTally, MOST_STEPS, Step, Waits, decorrelated};
 use crate::policy::SDK;
 
 /// Minimum number of own waits that show a schedule.
@@ -183,21 +184,25 @@ pub(super) fn read(tally: &LoopTally) -> Schedule {
         return Schedule::unknown("too few second retries", jitter);
     }
     let nominal = |middle: f64| middle * 2.0 / (1.0 + jitter.map_or(1.0, Jitter::low));
-    let first_s = middles.first().filter(|middle| middle.step == 1).map(|middle| nominal(middle.s));
+    let first = middles.first().filter(|middle| middle.step == 1);
     if pairs.iter().all(Pair::is_flat) {
-        return Schedule { first_s, ..Schedule::plain(Shape::Fixed, jitter) };
+        return Schedule { first_s: first.map(|middle| nominal(middle.s)), ..Schedule::plain(Shape::Fixed, jitter) };
     }
-    match growth(&pairs) {
-        // Two steps show that waits grow, but not how.
-        Some(_) if pairs.len() < 2 => Schedule::unknown("it grows, but no third retry shows how", jitter),
-        Some(factor) => {
-            let cap_s = pairs.last().filter(|pair| pair.is_flat()).map(|pair| nominal(pair.to));
-            Schedule { first_s, factor: Some(factor), cap_s, ..Schedule::plain(Shape::Exponential, jitter) }
+    match growth::of(&centres(tally, &middles)) {
+        Growth::Exponential { first_s, factor, cap_s } => Schedule {
+            first_s: first.map(|_| nominal(first_s)),
+            factor: Some(factor),
+            cap_s: cap_s.map(nominal),
+            ..Schedule::plain(Shape::Exponential, jitter)
+        },
+        Growth::Unclear => Schedule::unknown("the waits are too few to show how they grow", jitter),
+        Growth::None if middles.len() < 3 && pairs.iter().all(Pair::grows) => {
+            Schedule::unknown("it grows, but no third retry shows how", jitter)
         }
-        None if pairs.iter().any(|pair| pair.error > ALIKE) => {
+        Growth::None if pairs.iter().any(|pair| pair.error > ALIKE) => {
             Schedule::unknown("the waits vary too much for their number", jitter)
         }
-        None => Schedule::plain(Shape::Irregular, jitter),
+        Growth::None => Schedule::plain(Shape::Irregular, jitter),
     }
 }
 
@@ -233,14 +238,26 @@ fn on_ladder(tally: &LoopTally, own: u64) -> bool {
     inside * 20 >= own * 19 && upper * 2 <= own
 }
 
-/// Returns the jitter, from the mean spread of the steps with enough waits, weighted by their number.
+/// Returns the jitter, if a step has enough waits to show it.
 fn jitter(tally: &LoopTally) -> Option<Jitter> {
+    spread(tally).map(Jitter::of)
+}
+
+/// Returns the mean spread of the steps with enough waits, weighted by their number.
+fn spread(tally: &LoopTally) -> Option<f64> {
     let (mut sum, mut count) = (0.0, 0);
     for step in tally.steps.values().filter(|step| step.waits.count() >= LEAST_WAITS) {
         sum += step.waits.spread() * step.waits.count() as f64;
         count += step.waits.count();
     }
-    (count > 0).then(|| Jitter::of(sum / count as f64))
+    (count > 0).then(|| sum / count as f64)
+}
+
+/// Returns the centres with errors from the spread of all steps: that of a few waits is too small by chance.
+fn centres(tally: &LoopTally, middles: &[Middle]) -> Vec<Centre> {
+    let widest = || middles.iter().map(|middle| middle.spread).fold(0.0, f64::max);
+    let spread = spread(tally).unwrap_or_else(widest);
+    middles.iter().map(|middle| Centre { step: middle.step, s: middle.s, error: middle.error_of(spread) }).collect()
 }
 
 /// Centre of the waits of a step.
@@ -248,22 +265,25 @@ fn jitter(tally: &LoopTally) -> Option<Jitter> {
 struct Middle {
     step: u8,
     s: f64,
-    /// Standard error of the centre, as a share of it.
-    error: f64,
+    count: u64,
+    spread: f64,
 }
 
 impl Middle {
     /// Returns the centres of the steps with enough waits, without the last, which includes all later ones.
     fn all(tally: &LoopTally) -> Vec<Middle> {
         let known = tally.steps.iter().filter(|(step, it)| **step < MOST_STEPS && it.waits.count() >= LEAST_OF_STEP);
-        known
-            .map(|(step, it)| {
-                // If waits are uniform over a range, the standard deviation is a third of the spread.
-                let error = it.waits.spread() / 3.0 / (it.waits.count() as f64).sqrt();
-                Middle { step: *step, s: it.waits.centre_s(), error }
-            })
-            .filter(|middle| middle.s > 0.0)
-            .collect()
+        let middle = |(step, it): (&u8, &Step)| {
+            let waits = &it.waits;
+            Middle { step: *step, s: waits.centre_s(), count: waits.count(), spread: waits.spread() }
+        };
+        known.map(middle).filter(|middle| middle.s > 0.0).collect()
+    }
+
+    /// Returns the standard error of the centre as a share of it. If waits are uniform over a range, their standard
+    /// deviation is a third of the spread.
+    fn error_of(&self, spread: f64) -> f64 {
+        spread / 3.0 / (self.count as f64).sqrt()
     }
 }
 
@@ -272,13 +292,12 @@ struct Pair {
     ratio: f64,
     /// Twice the standard error of the ratio.
     error: f64,
-    /// Centre of the later step, in seconds.
-    to: f64,
 }
 
 impl Pair {
     fn of(a: Middle, b: Middle) -> Option<Pair> {
-        (b.step == a.step + 1).then(|| Pair { ratio: b.s / a.s, error: 2.0 * a.error.hypot(b.error), to: b.s })
+        let error = 2.0 * a.error_of(a.spread).hypot(b.error_of(b.spread));
+        (b.step == a.step + 1).then(|| Pair { ratio: b.s / a.s, error })
     }
 
     fn is_flat(&self) -> bool {
@@ -288,25 +307,4 @@ impl Pair {
     fn grows(&self) -> bool {
         self.ratio >= 1.0 + GROWS && self.ratio - 1.0 > self.error * self.ratio
     }
-}
-
-/// Returns the factor of waits that grow steadily, and then stay constant if they reach a cap.
-fn growth(pairs: &[Pair]) -> Option<f64> {
-    let growing = pairs.iter().take_while(|pair| pair.grows()).count();
-    // The step into the cap grows less than the others, and may look constant already.
-    let (rising, capped) = pairs.split_at(growing);
-    let into_cap = usize::from(growing > 1 && !capped.is_empty());
-    let mut by_ratio: Vec<&Pair> = rising[..growing - into_cap.min(growing)].iter().collect();
-    by_ratio.sort_unstable_by(|one, other| one.ratio.total_cmp(&other.ratio));
-    let middle = by_ratio.get(by_ratio.len() / 2)?;
-    let factor = middle.ratio;
-    // Both the ratio and the median it is compared with have random errors.
-    let off = |pair: &Pair| 1.5 * pair.error.hypot(middle.error);
-    let like = |pair: &Pair| (pair.ratio / factor - 1.0).abs() <= off(pair).max(2.0 * ALIKE);
-    let steady = rising[..growing - into_cap].iter().all(like);
-    let levelled = capped
-        .iter()
-        .enumerate()
-        .all(|(place, pair)| place == 0 || (pair.ratio - 1.0).abs() <= ALIKE.max(1.5 * pair.error));
-    (steady && levelled).then_some(factor)
 }

@@ -5,14 +5,18 @@ use crate::ingest::read_str;
 
 /// Creates the waits of `calls` calls with `steps` retries each; `wait` receives the step and a number from 0 to 1.
 fn made(calls: u64, steps: u8, wait: impl Fn(u8, f64) -> f64) -> LoopTally {
+    seeded(11, calls, steps, wait)
+}
+
+fn seeded(seed: u64, calls: u64, steps: u8, wait: impl Fn(u8, f64) -> f64) -> LoopTally {
     let table = read_str(r#"{"ts":"2026-03-10T09:00:00Z","status":200}"#);
-    let spot = RowRef::of(&table, 0);
-    let (mut tally, mut seed) = (LoopTally { no_wait_us: 50_000, ..LoopTally::default() }, 11_u64);
+    let row_ref = RowRef::of(&table, 0);
+    let (mut tally, mut seed) = (LoopTally { no_wait_us: 50_000, ..LoopTally::default() }, seed);
     for _ in 0..calls {
         for step in 1..=steps {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let us = wait(step, (seed >> 33) as f64 / (1_u64 << 31) as f64) * 1e6;
-            tally.steps.entry(step).or_default().add(us as i64, spot);
+            tally.steps.entry(step).or_default().add(us as i64, row_ref);
         }
     }
     tally
@@ -161,4 +165,35 @@ fn only_the_first_names_of_too_many_are_kept() {
     let (up, down) = (told(&lines(&mut (0..400))), told(&lines(&mut (0..400).rev())));
     assert_eq!(up, down);
     assert_eq!((up.len(), up[63].clone()), (64, ("l0063".to_owned(), 1)));
+}
+
+/// Of logs of so many calls with four retries each, the share with the right shape, and that with a wrong one.
+fn rates(calls: u64, right: Shape, wait: &dyn Fn() -> Box<dyn Fn(u8, f64) -> f64>) -> (f64, f64) {
+    const LOGS: u64 = 300;
+    let shapes = (0..LOGS).map(|seed| seeded(1 + seed * 7_919, calls, 4, wait()).schedule().shape);
+    let shapes: Vec<Shape> = shapes.collect();
+    let share = |is: &dyn Fn(&Shape) -> bool| shapes.iter().filter(|shape| is(shape)).count() as f64 / LOGS as f64;
+    let is_none = |shape: &Shape| matches!(shape, Shape::CannotTell | Shape::Irregular);
+    (share(&|shape| *shape == right), share(&|shape| *shape != right && !is_none(shape)))
+}
+
+#[test]
+fn the_rates_of_error_are_known() {
+    let full = |wait: fn(u8) -> f64| move || Box::new(move |step: u8, random: f64| wait(step) * random) as Box<_>;
+    let doubling = full(|step| 2_f64.powi(i32::from(step) - 1));
+    let linear = full(f64::from);
+    let quadratic = full(|step| f64::from(step).powi(2));
+    let level = full(|_| 4.0);
+    let varied = || Box::new(decorrelated(1.0, 30.0)) as Box<_>;
+    for calls in [6, 12, 24, 48] {
+        let measured = [
+            rates(calls, Shape::Exponential, &doubling),
+            rates(calls, Shape::Irregular, &linear),
+            rates(calls, Shape::Irregular, &quadratic),
+            rates(calls, Shape::Fixed, &level),
+            rates(calls, Shape::Decorrelated, &varied),
+        ];
+        assert!(measured.iter().all(|(_, wrong)| *wrong <= 0.05), "{calls} calls: {measured:?}");
+        assert!(calls < 48 || measured[0].0 >= 0.97, "{calls} calls: {measured:?}");
+    }
 }

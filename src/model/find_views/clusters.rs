@@ -2,6 +2,7 @@
 
 use super::key::{Key, Stretch};
 use crate::model::{Attempt, AttemptTable, Flags, Symbol};
+use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashMap};
 
 /// Shortest id used for matching; shorter ones are more often a process's counters than unique.
@@ -17,8 +18,8 @@ fn is_trace(run: &str) -> bool {
 /// `stretch` or near it. Request ids come first.
 pub(super) fn clusters(table: &AttemptTable, stretch: Stretch) -> BTreeMap<Key, Vec<u32>> {
     let again = Again::of(table);
-    let mut clusters: HashMap<Key, Vec<u32>> = HashMap::new();
-    let mut traces: HashMap<Symbol, bool> = HashMap::new();
+    let mut clusters: HashMap<Key, Vec<u32>, RandomState> = HashMap::default();
+    let mut traces: HashMap<Symbol, bool, RandomState> = HashMap::default();
     let near = |row: &&Attempt| stretch.is_near(row.sent) && !row.flags.has(Flags::TOOL);
     for (index, row) in (0..).zip(&table.rows).filter(|(_, row)| near(row)) {
         if again.has(row) && table.request_id(row).is_some_and(is_unique) {

@@ -4,8 +4,9 @@
 //! then on, and whatever was not committed is read again.
 
 use super::StateError;
-use crate::ingest::Mark;
+use crate::ingest::{Mark, Part};
 use crate::partial::Settings;
+use crate::partial::file::Digest;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -15,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// Name of the file. It must not look like a log, because a state may be in a folder of logs.
 const NAME: &str = "manifest";
 /// Version of the file format.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Manifest {
@@ -55,8 +56,22 @@ pub(super) struct Stored {
     /// Number of the partial, and checksum of the part in hexadecimal digits.
     pub(super) partial: u64,
     pub(super) part: String,
-    /// Time at which its latest attempt was sent, or if it has none, at which it was read; µs.
-    pub(super) latest_us: i64,
+    /// Times at which its first and its last attempt with a date were sent, or if it has none, at which it was read; µs.
+    pub(super) sent_us: (i64, i64),
+}
+
+impl Stored {
+    /// Describes a part read at `now_us`, which is stored in this partial under this checksum.
+    pub(super) fn new(partial: u64, part: &Part, digest: &Digest, now_us: i64) -> Stored {
+        let sent = || part.table.rows.iter().filter(|row| !row.is_undated()).map(|row| row.sent.0);
+        let sent_us = sent().min().zip(sent().max()).unwrap_or((now_us, now_us));
+        Stored { partial, part: hex(digest), sent_us }
+    }
+}
+
+/// Returns a checksum in hexadecimal digits.
+pub(super) fn hex(digest: &Digest) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Manifest {

@@ -7,11 +7,12 @@ mod manifest;
 pub use error::StateError;
 
 use super::file::Sealed;
-use super::{Partial, Settings};
+use super::{Partial, PartialError, Settings};
 use crate::ingest::{Increment, Options, Part, Progress, Source, head_of, read_on, read_part, tail_of};
+use crate::model::Time;
 use crate::untrusted::mask_keys;
 use claims::{Claim, claims, id};
-use manifest::{Known, Manifest, Stored};
+use manifest::{Known, Manifest, Stored, hex};
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{File, Metadata, TryLockError};
@@ -59,8 +60,8 @@ impl State {
         Ok(state)
     }
 
-    /// Reads and stores what is new in `sources`, drops stored stretches whose attempts were all sent before the day of
-    /// `oldest_us`, and returns all parts that are left, to be joined.
+    /// Reads and stores what is new in `sources`, forgets the attempts sent before the day of `oldest_us`, and returns
+    /// all parts that are left, to be joined.
     ///
     /// # Errors
     /// When the state cannot be read or written. What cannot be read of the sources is recorded in the parts instead.
@@ -89,9 +90,11 @@ impl State {
             })
             .collect();
         self.manifest.next += paths.len() as u64;
-        let passing = self.keep(looks, &claims, now_us)?;
+        let mut passing = self.keep(looks, &claims, now_us)?;
         if let Some(oldest) = oldest_us {
-            self.forget(oldest - oldest.rem_euclid(DAY_US), &paths);
+            let oldest = Time(oldest - oldest.rem_euclid(DAY_US));
+            self.forget(oldest, &paths, now_us)?;
+            passing.iter_mut().for_each(|part| part.forget(oldest));
         }
         let failed = |error| StateError::io(&self.folder, error);
         self.manifest.store(&self.folder).map_err(failed)?;
@@ -110,10 +113,8 @@ impl State {
         for (look, claim) in looks.into_iter().zip(claims) {
             let Some(Look { mut known, part, passing: more }) = look else { continue };
             if let Some(part) = part {
-                let latest = part.table.rows.iter().map(|row| row.sent.0).max();
                 let sealed = Sealed::of(&part).map_err(failed)?;
-                let latest_us = latest.unwrap_or(now_us);
-                known.parts.push(Stored { partial: number, part: hex(&sealed.digest), latest_us });
+                known.parts.push(Stored::new(number, &part, &sealed.digest, now_us));
                 partial.insert(sealed, "state");
             }
             passing.extend(more.map(|part| named(part, &known)));
@@ -123,20 +124,51 @@ impl State {
                 _ => self.manifest.files.push(known),
             }
         }
-        if !partial.parts.is_empty() {
-            manifest::write(&self.folder, &file_name(number), |out| partial.write(out)).map_err(failed)?;
-            self.manifest.next += 1;
-        }
+        self.store(&partial)?;
         Ok(passing)
     }
 
-    /// Drops stretches whose latest attempt was sent before `oldest_us`, and files without stretches that are not among
-    /// `paths`.
-    fn forget(&mut self, oldest_us: i64, paths: &[&Path]) {
-        for file in &mut self.manifest.files {
-            file.parts.retain(|stored| stored.latest_us >= oldest_us);
+    /// Writes a partial under the next number, unless it is empty.
+    fn store(&mut self, partial: &Partial) -> Result<(), StateError> {
+        if partial.parts.is_empty() {
+            return Ok(());
         }
-        self.manifest.files.retain(|file| !file.parts.is_empty() || paths.contains(&file.path.as_path()));
+        let name = file_name(self.manifest.next);
+        self.manifest.next += 1;
+        manifest::write(&self.folder, &name, |out| partial.write(out))
+            .map_err(|error| StateError::io(&self.folder, error))
+    }
+
+    /// Forgets attempts sent before `oldest`: drops stretches that have no others, writes anew those that have, and drops
+    /// files without stretches that are not among `paths`.
+    fn forget(&mut self, oldest: Time, paths: &[&Path], now_us: i64) -> Result<(), StateError> {
+        let mut files = std::mem::take(&mut self.manifest.files);
+        let mut partial = Partial::new(self.manifest.settings.clone(), "state");
+        for file in &mut files {
+            file.parts.retain(|stored| stored.sent_us.1 >= oldest.0);
+            for stored in file.parts.iter_mut().filter(|stored| stored.sent_us.0 < oldest.0) {
+                let path = self.folder.join(file_name(stored.partial));
+                let damaged = |error| StateError::Partial { path: path.clone(), error };
+                let known = self.partial(stored.partial)?;
+                let held = known.parts.iter().find(|(part, _)| hex(&part.digest) == stored.part);
+                let (held, _) = held.ok_or(damaged(PartialError::Damaged))?;
+                let mut part = held.open().map_err(damaged)?;
+                part.forget(oldest);
+                let sealed = Sealed::of(&part).map_err(|error| StateError::io(&self.folder, error))?;
+                *stored = Stored::new(self.manifest.next, &part, &sealed.digest, now_us);
+                partial.insert(sealed, "state");
+            }
+        }
+        files.retain(|file| !file.parts.is_empty() || paths.contains(&file.path.as_path()));
+        self.manifest.files = files;
+        self.store(&partial)
+    }
+
+    /// Reads the partial of this number.
+    fn partial(&self, number: u64) -> Result<Partial, StateError> {
+        let path = self.folder.join(file_name(number));
+        let read = Partial::read(&path).map_err(|error| StateError::io(&path, error))?;
+        read.map_err(|error| StateError::Partial { path, error })
     }
 
     /// Loads all stored parts.
@@ -151,7 +183,7 @@ impl State {
         for number in self.manifest.partials() {
             let path = self.folder.join(file_name(number));
             let damaged = |error| StateError::Partial { path: path.clone(), error };
-            let partial = Partial::read(&path).map_err(|error| StateError::io(&path, error))?.map_err(damaged)?;
+            let partial = self.partial(number)?;
             let wanted =
                 partial.parts.iter().filter_map(|(part, _)| Some((part, owners.get(&(number, hex(&part.digest)))?)));
             let wanted: Vec<_> = wanted.collect();
@@ -263,8 +295,4 @@ fn seen(metadata: &Metadata) -> (u64, u64) {
 
 fn file_name(number: u64) -> String {
     format!("{number:08}.rlp")
-}
-
-fn hex(digest: &[u8]) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::canvas::{Align, Canvas};
 use super::error::ChartError;
-use super::series::{DANGER, Mark, Series, marks, window};
+use super::series::{DANGER, LimitSeries, Mark, marks, window};
 use super::style::{
     AXIS, AXIS_X, DANGER_BAND, GREY, INK, LABEL, MARGIN, MUTED, SMALL, VERMILION, WIDTH, compact, count, counted,
     percent,
@@ -40,7 +40,7 @@ fn color(kind: LimitKind) -> RGBColor {
 struct Scene {
     axis: TimeAxis,
     /// The series, with the limit that binds first at the front.
-    series: Vec<Series>,
+    series: Vec<LimitSeries>,
     marks: Vec<Mark>,
     totals: [u64; 2],
     dropped: bool,
@@ -49,7 +49,7 @@ struct Scene {
 impl Scene {
     fn of(limits: &[&Headroom]) -> Scene {
         let axis = window(limits);
-        let mut series: Vec<Series> = limits.iter().filter_map(|limit| Series::of(limit, axis)).collect();
+        let mut series: Vec<LimitSeries> = limits.iter().filter_map(|limit| LimitSeries::of(limit, axis)).collect();
         series.sort_by(binds_first);
         let (marks, totals) = marks(limits, axis);
         let dropped = series.len() < limits.len() || series.iter().any(|one| one.dropped);
@@ -80,8 +80,8 @@ impl Scene {
 }
 
 /// Orders limits by the time they fell below 10%, then by their lowest share, then by kind.
-fn binds_first(a: &Series, b: &Series) -> Ordering {
-    let when = |one: &Series| one.below.map_or(i64::MAX, |at| at.0);
+fn binds_first(a: &LimitSeries, b: &LimitSeries) -> Ordering {
+    let when = |one: &LimitSeries| one.below.map_or(i64::MAX, |at| at.0);
     when(a).cmp(&when(b)).then(a.low.ratio.total_cmp(&b.low.ratio)).then(place(a.kind).cmp(&place(b.kind)))
 }
 
@@ -183,7 +183,7 @@ fn dotted<DB: DrawingBackend>(
 }
 
 /// Labels each line at its end; labels that would overlap are moved apart.
-fn labels<DB: DrawingBackend>(canvas: &Canvas<DB>, series: &[Series]) -> Result<(), ChartError> {
+fn labels<DB: DrawingBackend>(canvas: &Canvas<DB>, series: &[LimitSeries]) -> Result<(), ChartError> {
     let mut places: Vec<(f64, usize)> = series.iter().enumerate().map(|(i, one)| (y(one.last), i)).collect();
     places.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
     let mut least = TOP;

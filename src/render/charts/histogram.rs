@@ -24,40 +24,44 @@ const RIGHT: f64 = WIDTH - MARGIN;
 /// Room above the tallest bar for its count.
 const COUNT_ROOM: f64 = 16.0;
 
-const ENDS: [(&str, RGBColor); 3] = [("succeeded", BLUE), ("failed", VERMILION), ("open", GREY)];
+const OUTCOMES: [(&str, RGBColor); 3] = [("succeeded", BLUE), ("failed", VERMILION), ("open", GREY)];
 
 /// A place on the axis: one number of attempts, or a range of them that shares a bar.
 struct Slot {
     label: String,
-    ends: [u64; 3],
+    by_outcome: [u64; 3],
 }
 
 impl Slot {
-    fn over(histogram: &Histogram, label: String, keys: impl std::ops::RangeBounds<u32>) -> Slot {
-        let mut ends = [0_u64; 3];
+    fn of_range(histogram: &Histogram, label: String, keys: impl std::ops::RangeBounds<u32>) -> Slot {
+        let mut by_outcome = [0_u64; 3];
         for (_, bar) in histogram.bars.range(keys) {
-            ends = plus(ends, *bar);
+            by_outcome = add_bar(by_outcome, *bar);
         }
-        Slot { label, ends }
+        Slot { label, by_outcome }
     }
 
     fn calls(&self) -> u64 {
-        self.ends.iter().fold(0, |sum, n| sum.saturating_add(*n))
+        self.by_outcome.iter().fold(0, |sum, n| sum.saturating_add(*n))
     }
 }
 
-fn plus(ends: [u64; 3], bar: Bar) -> [u64; 3] {
-    [ends[0].saturating_add(bar.ok), ends[1].saturating_add(bar.failed), ends[2].saturating_add(bar.open)]
+fn add_bar(by_outcome: [u64; 3], bar: Bar) -> [u64; 3] {
+    [
+        by_outcome[0].saturating_add(bar.ok),
+        by_outcome[1].saturating_add(bar.failed),
+        by_outcome[2].saturating_add(bar.open),
+    ]
 }
 
 /// Sums the calls of all bars by how they ended.
 fn totals(histogram: &Histogram) -> [u64; 3] {
-    histogram.bars.values().fold([0; 3], |ends, bar| plus(ends, *bar))
+    histogram.bars.values().fold([0; 3], |by_outcome, bar| add_bar(by_outcome, *bar))
 }
 
 /// Returns the largest number of attempts of any call; 0 without calls.
 fn most_attempts(histogram: &Histogram) -> u32 {
-    let mut used = histogram.bars.iter().rev().filter(|(_, bar)| plus([0; 3], **bar) != [0; 3]);
+    let mut used = histogram.bars.iter().rev().filter(|(_, bar)| add_bar([0; 3], **bar) != [0; 3]);
     used.next().map_or(0, |(attempts, _)| *attempts)
 }
 
@@ -65,11 +69,11 @@ fn slots(histogram: &Histogram) -> Vec<Slot> {
     let most = most_attempts(histogram);
     let singles = if most > GROUPED { SINGLE } else { most.max(LEAST_SLOTS) };
     // a call has at least one attempt; a count of 0 in the data is added to 1 rather than lost
-    let single = |n: u32| Slot::over(histogram, n.to_string(), if n == 1 { 0..=1 } else { n..=n });
+    let single = |n: u32| Slot::of_range(histogram, n.to_string(), if n == 1 { 0..=1 } else { n..=n });
     let mut slots: Vec<Slot> = (1..=singles).map(single).collect();
     if most > GROUPED {
-        slots.push(Slot::over(histogram, format!("{}–{GROUPED}", SINGLE + 1), SINGLE + 1..=GROUPED));
-        slots.push(Slot::over(histogram, format!("{}+", GROUPED + 1), GROUPED + 1..));
+        slots.push(Slot::of_range(histogram, format!("{}–{GROUPED}", SINGLE + 1), SINGLE + 1..=GROUPED));
+        slots.push(Slot::of_range(histogram, format!("{}+", GROUPED + 1), GROUPED + 1..));
     }
     slots
 }
@@ -80,14 +84,15 @@ pub(super) fn subtitle(histogram: &Histogram) -> String {
     if calls == 0 {
         return "No calls".to_owned();
     }
-    let once = Slot::over(histogram, String::new(), ..=1).calls();
-    let again = calls.saturating_sub(once);
-    if again == 0 {
+    let single_attempt = Slot::of_range(histogram, String::new(), ..=1).calls();
+    let several_attempts = calls.saturating_sub(single_attempt);
+    if several_attempts == 0 {
         let each = if calls == 1 { "with" } else { "each with" };
         return format!("{}, {each} one attempt", counted(calls, "call"));
     }
-    let share = percent_of(again, calls);
-    let needed = format!("{} of {} ({share}) took more than one attempt", count(again), counted(calls, "call"));
+    let share = percent_of(several_attempts, calls);
+    let needed =
+        format!("{} of {} ({share}) took more than one attempt", count(several_attempts), counted(calls, "call"));
     format!("{needed}; the most was {}", most_attempts(histogram))
 }
 
@@ -95,14 +100,14 @@ pub(super) fn subtitle(histogram: &Histogram) -> String {
 pub(super) fn alt(title: &str, histogram: &Histogram) -> String {
     let mut parts = Vec::new();
     for slot in slots(histogram).iter().filter(|slot| slot.calls() > 0) {
-        let ends: Vec<String> = ENDS
+        let by_outcome: Vec<String> = OUTCOMES
             .iter()
-            .zip(slot.ends)
+            .zip(slot.by_outcome)
             .filter(|(_, n)| *n > 0)
             .map(|((name, _), n)| format!("{} {name}", count(n)))
             .collect();
         let attempts = if slot.label == "1" { "attempt" } else { "attempts" };
-        parts.push(format!("{} {attempts}: {} ({})", slot.label, counted(slot.calls(), "call"), ends.join(", ")));
+        parts.push(format!("{} {attempts}: {} ({})", slot.label, counted(slot.calls(), "call"), by_outcome.join(", ")));
     }
     let figures = if parts.is_empty() { String::new() } else { format!(" {}.", parts.join("; ")) };
     format!("Bar chart. {title}. {}.{figures}", subtitle(histogram))
@@ -128,7 +133,7 @@ pub(super) fn draw<DB: DrawingBackend>(
         let centre = AXIS_X + step * (i as f64 + 0.5);
         bar(canvas, slot, centre, (step * 0.68).min(88.0), scale.height(slot.calls()))?;
         let calls = if exact { count(slot.calls()) } else { compact(slot.calls()) };
-        let (color, top) = if slot.calls() == 0 { (GREY, 0.0) } else { (INK, drawn(slot, &scale)) };
+        let (color, top) = if slot.calls() == 0 { (GREY, 0.0) } else { (INK, drawn_height(slot, &scale)) };
         canvas.text(&calls, (centre, BASE - top - 6.0), LABEL, color, Align::Centre)?;
         canvas.text(&slot.label, (centre, BASE + 18.0), LABEL, MUTED, Align::Centre)?;
     }
@@ -158,7 +163,7 @@ fn all_fit(slots: &[Slot], room: f64) -> Result<bool, ChartError> {
 /// Draws the legend with the number of calls of each colour, from right to left.
 fn legend<DB: DrawingBackend>(canvas: &Canvas<DB>, totals: [u64; 3]) -> Result<(), ChartError> {
     let mut right = RIGHT;
-    for ((name, color), calls) in ENDS.iter().zip(totals).rev() {
+    for ((name, color), calls) in OUTCOMES.iter().zip(totals).rev() {
         let text = format!("{name} {}", compact(calls));
         canvas.text(&text, (right, 88.0), LABEL, INK, Align::Right)?;
         let left = right - width(&text, LABEL)? - 17.0;
@@ -185,14 +190,14 @@ impl Scale {
     }
 }
 
-fn drawn(slot: &Slot, scale: &Scale) -> f64 {
+fn drawn_height(slot: &Slot, scale: &Scale) -> f64 {
     parts(slot, scale.height(slot.calls())).iter().sum()
 }
 
 /// Returns the heights of the parts of a bar: in proportion, but at least [`LEAST_HEIGHT`] if not 0.
 fn parts(slot: &Slot, height: f64) -> [f64; 3] {
     let calls = slot.calls() as f64;
-    let shares = slot.ends.map(|n| if n == 0 { 0.0 } else { (n as f64 / calls * height).max(LEAST_HEIGHT) });
+    let shares = slot.by_outcome.map(|n| if n == 0 { 0.0 } else { (n as f64 / calls * height).max(LEAST_HEIGHT) });
     let excess = (shares.iter().sum::<f64>() - height).max(0.0);
     // the height added to small parts is taken from the largest, as far as possible
     let largest = shares.iter().fold(0.0_f64, |max, share| max.max(*share));
@@ -207,9 +212,9 @@ fn bar<DB: DrawingBackend>(
     height: f64,
 ) -> Result<(), ChartError> {
     let (left, right) = (centre - wide / 2.0, centre + wide / 2.0);
-    let mixed = slot.ends.iter().filter(|n| **n > 0).count() > 1;
+    let mixed = slot.by_outcome.iter().filter(|n| **n > 0).count() > 1;
     let mut base = BASE;
-    for ((part, calls), (_, color)) in parts(slot, height).into_iter().zip(slot.ends).zip(ENDS) {
+    for ((part, calls), (_, color)) in parts(slot, height).into_iter().zip(slot.by_outcome).zip(OUTCOMES) {
         if calls == 0 {
             continue;
         }
@@ -232,7 +237,7 @@ mod tests {
 
     #[test]
     fn bars_and_their_parts_are_as_long_as_they_count() {
-        let slot = |ends| Slot { label: String::new(), ends };
+        let slot = |by_outcome| Slot { label: String::new(), by_outcome };
         let slots = [slot([60_000, 20_000, 20_000]), slot([10_000, 0, 0]), slot([1, 0, 0]), slot([0, 0, 0])];
         let scale = Scale::of(&slots);
         let [most, tenth, one, none] = [0, 1, 2, 3].map(|at: usize| scale.height(slots[at].calls()));

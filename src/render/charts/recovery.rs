@@ -10,10 +10,10 @@ use plotters::style::RGBColor;
 const TOP: f64 = 104.0;
 const BASE: f64 = 384.0;
 const RIGHT: f64 = WIDTH - 150.0;
-/// Maximum number of retries drawn; later ones add nothing to the picture.
-const MOST: usize = 12;
+/// Maximum number of retries drawn; later ones differ too little to be seen.
+const MAX_RETRIES: usize = 12;
 /// Minimum number of calls that made a retry for it to be drawn.
-const LEAST_TRIED: u64 = 5;
+const MIN_CALLS: u64 = 5;
 /// Distance between the dots of a dotted line, in logical pixels.
 const DOT_GAP: f64 = 6.0;
 /// Minimum distance between the two labels at the end of the lines, in logical pixels.
@@ -21,8 +21,8 @@ const LABEL_STEP: f64 = 16.0;
 
 /// Returns the retries that were made often enough to be drawn.
 pub(super) fn steps(row: &RecoveryRow) -> &[RecoveryStep] {
-    let known = row.steps.iter().take_while(|step| step.succeeded.of >= LEAST_TRIED).count();
-    &row.steps[..known.min(MOST)]
+    let known = row.steps.iter().take_while(|step| step.succeeded.of >= MIN_CALLS).count();
+    &row.steps[..known.min(MAX_RETRIES)]
 }
 
 /// Returns the subtitle: the share recovered after the last retry drawn.

@@ -14,7 +14,7 @@ const COLUMNS: f64 = 600.0;
 const LONG_PAUSE: i64 = 6;
 
 /// One limit, as shares of it over time.
-pub(super) struct Series {
+pub(super) struct LimitSeries {
     /// The kind of limit.
     pub(super) kind: LimitKind,
     /// Readings as (time, share left), split where a pause is long.
@@ -44,15 +44,15 @@ pub(super) struct Low {
     pub(super) at: Time,
 }
 
-impl Series {
+impl LimitSeries {
     /// Converts the readings of a limit; `None` if none of them is usable.
-    pub(super) fn of(limit: &Headroom, axis: TimeAxis) -> Option<Series> {
+    pub(super) fn of(limit: &Headroom, axis: TimeAxis) -> Option<LimitSeries> {
         let width = width_us(limit);
         let good: Vec<HeadroomPoint> = limit.points.iter().copied().filter(is_data).collect();
         let low = good.iter().map(low).min_by(|a, b| a.ratio.total_cmp(&b.ratio))?;
         let first = |hit: &dyn Fn(&Low) -> bool| good.iter().map(self::low).find(hit).map(|low| low.at);
         let stretches = stretches(&fold(&good, axis), width);
-        Some(Series {
+        Some(LimitSeries {
             kind: limit.limit_kind,
             low,
             below: first(&|low| low.ratio < DANGER),

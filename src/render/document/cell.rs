@@ -54,7 +54,7 @@ impl<'a> Cell<'a> {
     }
 
     /// A figure that may be unknown; unknown is shown as an empty cell and sorted first.
-    pub(crate) fn known(value: Option<f64>, show: impl Fn(f64) -> String) -> Cell<'a> {
+    pub(crate) fn optional(value: Option<f64>, show: impl Fn(f64) -> String) -> Cell<'a> {
         Cell::keyed(value.map_or_else(String::new, show), value.unwrap_or(-1.0))
     }
 

@@ -10,8 +10,8 @@ mod table;
 
 pub(crate) use cell::{Cell, Content, folded, short_histogram};
 pub(crate) use clock::Clock;
-pub(crate) use rich::{Rich, Sign, Span, Target, Tone, remedy};
-pub(crate) use table::{Card, Column, Facet, Field, Kind, Limits, Place, Row, Table};
+pub(crate) use rich::{Rich, RichSpan, Sign, Target, Tone, remedy};
+pub(crate) use table::{Card, Column, Facet, Field, Kind, Limits, Place, Row, Table, meanings};
 
 use super::charts::Chart;
 use crate::model::Remedy;

@@ -5,12 +5,12 @@ use crate::model::{Outcome, Remedy, Severity, Time};
 /// A line of text in parts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Rich {
-    pub(crate) spans: Vec<Span>,
+    pub(crate) spans: Vec<RichSpan>,
 }
 
 /// A part of a line with one meaning.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Span {
+pub(crate) struct RichSpan {
     pub(crate) text: String,
     pub(crate) tone: Tone,
     /// The full form, shown as a tooltip.
@@ -118,7 +118,7 @@ impl Rich {
     pub(crate) fn and(mut self, tone: Tone, text: impl Into<String>) -> Rich {
         let text = text.into();
         if !text.is_empty() {
-            self.spans.push(Span { text, tone, title: None });
+            self.spans.push(RichSpan { text, tone, title: None });
         }
         self
     }

@@ -33,11 +33,13 @@ pub(crate) struct Column {
     pub(crate) rank: u8,
     /// Whether a terminal leaves a cell blank that equals the one above it.
     pub(crate) once: bool,
+    /// What its cells are, as a sentence without its name; empty where the name says it.
+    pub(crate) meaning: &'static str,
 }
 
 impl Column {
     const fn new(name: &'static str, kind: Kind) -> Column {
-        Column { name, short: name, kind, least: None, rank: 0, once: false }
+        Column { name, short: name, kind, least: None, rank: 0, once: false, meaning: "" }
     }
 
     pub(crate) const fn words(name: &'static str) -> Column {
@@ -75,10 +77,22 @@ impl Column {
         Column { rank, ..self }
     }
 
+    /// Explains its cells below the table.
+    pub(crate) const fn means(self, meaning: &'static str) -> Column {
+        Column { meaning, ..self }
+    }
+
     /// Leaves repeated cells blank in a terminal.
     pub(crate) const fn once(self) -> Column {
         Column { once: true, ..self }
     }
+}
+
+/// Explains the columns that a format shows, as far as they need it: "Peak: most attempts in flight at once. ...".
+pub(crate) fn meanings<'c>(shown: impl Iterator<Item = &'c Column>) -> Option<String> {
+    let explained = shown.filter(|column| !column.meaning.is_empty());
+    let sentences: Vec<String> = explained.map(|column| format!("{}: {}.", column.name, column.meaning)).collect();
+    (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
 /// The property by which rows are filtered and counted, such as severity or outcome.

@@ -1,7 +1,7 @@
 //! HTML pages: one file each, which opens from disk without network.
 //!
-//! [`blocks`] writes the sections of [`super::sections`] into the frame of [`page`]; [`table`] writes tables, [`marks`]
-//! signs, and [`untrusted`] makes text of a log safe.
+//! `blocks` writes the sections of `sections` into the frame of `page`; `table` writes tables, `marks` signs, and
+//! `untrusted` makes text of a log safe.
 
 mod bars;
 mod blocks;

@@ -2,7 +2,7 @@
 
 use super::marks;
 use super::untrusted::{name, prose};
-use crate::render::document::{Rich, Span, Target, Tone};
+use crate::render::document::{Rich, RichSpan, Target, Tone};
 use maud::{Markup, html};
 use std::path::{Component, Path};
 
@@ -33,7 +33,7 @@ pub(super) fn sentence(text: &str) -> Markup {
     }
 }
 
-fn part(span: &Span) -> Markup {
+fn part(span: &RichSpan) -> Markup {
     let text = prose(&span.text);
     let title = span.title.as_deref().map(name);
     match &span.tone {

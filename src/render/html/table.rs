@@ -6,7 +6,7 @@ use super::rich::{inline, is_shown, list};
 use super::untrusted::name;
 use super::{bars, marks};
 use crate::render::charts::ChartError;
-use crate::render::document::{Block, Card, Cell, Column, Content, Facet, Field, Kind, Place, Row, Table};
+use crate::render::document::{Block, Card, Cell, Column, Content, Facet, Field, Kind, Place, Row, Table, meanings};
 use crate::render::words;
 use maud::{Markup, html};
 
@@ -50,6 +50,7 @@ pub(super) fn render(table: &Table<'_>, blocks: Blocks<'_>) -> Result<Markup, Ch
             }
         }
         (left_out(&hidden, table.omitted, table.unit))
+        @if let Some(meanings) = meanings(columns.iter().map(|(_, column)| *column)) { p.note { (meanings) } }
     })
 }
 

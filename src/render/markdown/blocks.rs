@@ -6,7 +6,7 @@ use super::{MOST, NAME, NOTES, SENTENCE};
 use crate::model::Severity;
 use crate::model::units::capital;
 use crate::render::document::{
-    Block, Card, Cell, Column, Content, Document, Fact, Kind, List, Place, Rich, Section, Sign, Span, Step, Table,
+    Block, Card, Cell, Column, Content, Document, Fact, Kind, List, Place, Rich, RichSpan, Section, Sign, Step, Table,
     Tone, remedy, short_histogram,
 };
 use crate::render::words::counted;
@@ -104,7 +104,7 @@ fn text(rich: &Rich) -> String {
     }
 }
 
-fn span(span: &Span) -> String {
+fn span(span: &RichSpan) -> String {
     match &span.tone {
         Tone::Name => code(&span.text, NAME),
         Tone::Code => format!("`{}`", span.text.replace('`', "'")),

@@ -1,6 +1,6 @@
 //! The report for a pull request or a job summary, in GitHub-flavoured Markdown.
 //!
-//! [`blocks`] writes the sections of [`super::sections`]. All text of a log is escaped ([`escape`]), long lists are
+//! `blocks` writes the sections of `sections`. All text of a log is escaped (`escape`), long lists are
 //! collapsed, and the whole stays below the limit of GitHub ([`MOST`]).
 
 mod blocks;

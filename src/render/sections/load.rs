@@ -13,12 +13,12 @@ const COLUMNS: [Column; 9] = [
     Column::id("Scope").cut_to(24),
     Column::number("Calls"),
     Column::number("A second").rank(4),
-    Column::number("Each takes").rank(2),
-    Column::number("At once").rank(2),
-    Column::number("Peak").rank(1),
-    Column::number("In 60 s").rank(1),
-    Column::number("Limit").rank(1),
-    Column::number("Refused").rank(1),
+    Column::number("Each takes").rank(2).means("from the first attempt of a call to its last answer"),
+    Column::number("At once").rank(2).means("arrivals a second times that, the calls under way by Little's law"),
+    Column::number("Peak").rank(1).means("most attempts in flight at once, counted"),
+    Column::number("In 60 s").rank(1).means("most attempts sent within any 60 s"),
+    Column::number("Limit").rank(1).means("requests a minute, as the headers said last"),
+    Column::number("Refused").rank(1).means("attempts answered by a rate limit, an overload or a 503"),
 ];
 
 pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
@@ -28,21 +28,16 @@ pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
     }
     let rows: Vec<Row<'a>> = load.iter().map(|one| row(view, one)).collect();
     let quiet = is_calm(view.report) || rows.iter().all(|row| row.minor);
-    let legend = "Each takes: from the first attempt of a call to its last answer. At once: arrivals a second times that, \
-                  the calls under way by Little's law. Peak: attempts in flight at once, counted. In 60 s: the most \
-                  attempts sent within any 60 s. Limit: requests a minute, as the headers said last. Refused: attempts \
-                  answered by a rate limit, an overload or a 503.";
     let blocks = vec![
         charts(view, ChartKind::Load, "scope"),
         Block::Table(Table::new("load-table", "scope", &COLUMNS, rows).limits(4, 10, 100)),
-        Block::Note(legend.to_owned()),
     ];
-    let note = "at once = a second × what each takes; peak: in flight; 60 s: most sent";
+    let note = "what each provider and model was asked for, and how much of it refused";
     Some(Section::new("load", "Load", note, blocks).quiet(quiet))
 }
 
 fn row<'a>(view: &View<'a>, load: &'a LoadRow) -> Row<'a> {
-    let count = |n: Option<u64>| Cell::known(n.map(|n| n as f64), |_| n.map_or_else(String::new, number));
+    let count = |n: Option<u64>| Cell::optional(n.map(|n| n as f64), |_| n.map_or_else(String::new, number));
     let limit = load.requests_limit.map(i64::unsigned_abs);
     Row {
         minor: load.calls < LEAST_CALLS,
@@ -50,9 +45,9 @@ fn row<'a>(view: &View<'a>, load: &'a LoadRow) -> Row<'a> {
         ..Row::new(vec![
             Cell::name(load.scope.as_str()),
             Cell::count(load.calls),
-            Cell::known(load.arrivals_per_s, words::rate),
-            Cell::known(load.time_in_system_s, words::span),
-            Cell::known(load.concurrency, words::rate),
+            Cell::optional(load.arrivals_per_s, words::rate),
+            Cell::optional(load.time_in_system_s, words::span),
+            Cell::optional(load.concurrency, words::rate),
             count(load.in_flight_peak),
             count(load.offered_per_min),
             count(limit),

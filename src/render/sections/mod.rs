@@ -162,7 +162,7 @@ fn priced(columns: &[Column], is_priced: bool) -> Vec<Column> {
 fn cost<'a>(usd: Option<f64>, tokens: Option<u64>, is_priced: bool) -> Cell<'a> {
     match tokens {
         Some(tokens) if !is_priced => Cell::count(tokens),
-        _ => Cell::known(usd, dollars),
+        _ => Cell::optional(usd, dollars),
     }
 }
 

@@ -87,7 +87,7 @@ fn row<'a>(row: &RecoveryRow) -> Row<'a> {
             Cell::recovered(row.recovered),
             row.steps.first().map_or_else(|| Cell::new(""), |step| Cell::keyed(counts(step), step.observed)),
             Cell::keyed(within, last.map_or(-1.0, |step| step.observed)),
-            Cell::known(last.map(|step| step.predicted), percent),
+            Cell::optional(last.map(|step| step.predicted), percent),
             Cell::keyed(price, row.sends_per_recovery.unwrap_or(f64::MAX)),
             Cell::name(row.model.as_deref().or(row.provider.as_deref()).unwrap_or_default()),
         ])

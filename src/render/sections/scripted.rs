@@ -58,7 +58,7 @@ fn row(one: &ScriptedAttempt) -> Row<'_> {
         Cell::code(one.answer.as_str()),
         Cell::code(one.class.unwrap_or("ok")),
         Cell::new(Rich::new(tone, one.action)),
-        Cell::known(one.wait_s, seconds),
+        Cell::optional(one.wait_s, seconds),
         Cell::new(one.reason.as_str()),
     ])
 }

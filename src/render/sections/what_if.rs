@@ -24,11 +24,12 @@ const COLUMNS: [Column; 8] = [
 pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
     let told = view.report.counterfactual.as_ref()?;
     // A model that does not hold is shown only on request.
-    Some(of(told).quiet(!told.holds))
+    Some(of(told, &told.summary).quiet(!told.holds))
 }
 
 /// Returns the page of one incident.
 pub(crate) fn what_if<'a>(told: &'a Counterfactual, subject: &str) -> Document<'a> {
+    let (first, rest) = (told.summary.first(), told.summary.get(1..).unwrap_or_default());
     let place = [told.provider.as_deref(), told.model.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" · ");
     Document {
         kind: "What if",
@@ -36,21 +37,21 @@ pub(crate) fn what_if<'a>(told: &'a Counterfactual, subject: &str) -> Document<'
         about: format!("{place} · {} from {}", told.class, told.from),
         window: None,
         sign: if told.holds { Sign::Info } else { Sign::Warning },
-        verdict: told.summary.get(1).cloned().unwrap_or_default(),
+        verdict: first.cloned().unwrap_or_default(),
         failed_on: Rich::default(),
         aside: String::new(),
         notices: Vec::new(),
         figures: Vec::new(),
         lead: Vec::new(),
-        sections: vec![of(told)],
+        sections: vec![of(told, rest)],
         generator: GENERATOR,
     }
 }
 
 const GENERATOR: &str = concat!("retrylens ", env!("CARGO_PKG_VERSION"));
 
-fn of(told: &Counterfactual) -> Section<'_> {
-    let items = told.summary.iter().map(|line| Rich::from(line.as_str())).collect();
+fn of<'a>(told: &'a Counterfactual, sentences: &[String]) -> Section<'a> {
+    let items = sentences.iter().map(|line| Rich::from(line.clone())).collect();
     let mut blocks = vec![Block::List(List::whole(items))];
     if told.holds {
         blocks.push(Block::Table(Table { fixed: true, ..table(told) }));
@@ -91,7 +92,7 @@ fn row<'a>(
         Cell::keyed(range(served), figures.served),
         Cell::keyed(Rich::new(tone, range(lost)), figures.lost),
         Cell::keyed(seconds(figures.over_after_s), figures.over_after_s),
-        Cell::known(usd, dollars),
+        Cell::optional(usd, dollars),
     ])
 }
 

@@ -132,7 +132,11 @@ fn table(table: &document::Table<'_>, page: &mut Page<'_>) -> io::Result<()> {
     if shown.is_empty() {
         return Ok(());
     }
-    page.table(&Table::of(&table.columns, &shown))?;
+    let fitted = Table::of(&table.columns, &shown);
+    page.table(&fitted)?;
+    if let Some(meanings) = fitted.meanings(page.inner()) {
+        page.remark(&meanings)?;
+    }
     if let Some(legend) = legend(&shown) {
         page.line(legend)?;
     }

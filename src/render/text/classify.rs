@@ -19,24 +19,24 @@ const EVIDENCE_LINES: usize = 3;
 /// Returns an error if writing to `out` fails.
 pub fn classify(found: &[Diagnosis], options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
     if let [one] = found {
-        return in_full(one, &mut Page::over(None, *options, out));
+        return full(one, &mut Page::over(None, *options, out));
     }
     // Never wrapped: one line per error, so that the output can be counted and cut by other programs.
     found.iter().try_for_each(|one| {
-        in_a_line(one).write(out, options.color)?;
+        one_line(one).write(out, options.color)?;
         out.write_all(b"\n")
     })
 }
 
-fn in_full(one: &Diagnosis, page: &mut Page<'_>) -> io::Result<()> {
+fn full(one: &Diagnosis, page: &mut Page<'_>) -> io::Result<()> {
     let Some(verdict) = one.verdict else { return page.paragraph(&Text::styled(style::GREEN, NO_FAILURE)) };
     page.paragraph(&Text::styled(action_style(verdict.action).bold(), verdict.action.name()).then(format!(
         ": {}, {} ({})",
         verdict.class.name(),
-        if verdict.class == Class::Unknown { "which nothing here explains" } else { bucket(verdict.bucket) },
+        if verdict.class == Class::Unknown { "which nothing here explains" } else { describe_bucket(verdict.bucket) },
         verdict.bucket.name()
     )))?;
-    item("do", Text::plain(action(verdict.action)), page)?;
+    item("do", Text::plain(describe_action(verdict.action)), page)?;
     if let Some(wait) = one.wait_s {
         item("server says", Text::plain(format!("wait {}", seconds(wait))), page)?;
     }
@@ -70,7 +70,7 @@ fn item(label: &str, text: Text, page: &mut Page<'_>) -> io::Result<()> {
     page.hanging(Text::styled(style::FAINT, label), HANG, &text)
 }
 
-fn in_a_line(one: &Diagnosis) -> Text {
+fn one_line(one: &Diagnosis) -> Text {
     let Some(verdict) = one.verdict else { return Text::styled(style::GREEN, "no failure") };
     let mut text = Text::styled(action_style(verdict.action).bold(), verdict.action.name())
         .fitted(20, Fit::Words)
@@ -92,7 +92,7 @@ const fn action_style(action: Action) -> anstyle::Style {
     }
 }
 
-const fn action(action: Action) -> &'static str {
+const fn describe_action(action: Action) -> &'static str {
     match action {
         Action::WaitThenRetry => "wait as long as the server asked, plus jitter, then send again",
         Action::Stop => "do not send this again",
@@ -104,7 +104,7 @@ const fn action(action: Action) -> &'static str {
     }
 }
 
-const fn bucket(bucket: Bucket) -> &'static str {
+const fn describe_bucket(bucket: Bucket) -> &'static str {
     match bucket {
         Bucket::Terminal => "the same request will fail again",
         Bucket::RetryAfter => "heals by waiting",

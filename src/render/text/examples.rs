@@ -15,14 +15,14 @@ pub(super) struct Short {
     /// Fields that are the same in every record.
     pub(super) common: String,
     /// The first records.
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<ShortRecord>,
     /// Number of further records.
     pub(super) more: usize,
 }
 
 /// One record.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct ShortRecord {
     /// Time since the first record.
     pub(super) at: String,
     /// The fields that differ.
@@ -44,11 +44,11 @@ pub(super) fn shorten(log: &str) -> Short {
             one.fields.iter().filter(|field| others.iter().all(|other| other.fields.contains(field))).cloned().collect()
         }
     };
-    let line = |record: &Record| Line {
+    let line = |record: &Record| ShortRecord {
         at: record.at.zip(first).map_or_else(String::new, |(at, first)| offset(at, first)),
         rest: spell(record.fields.iter().filter(|field| !common.contains(field))),
     };
-    let lines: Vec<Line> = records.iter().take(SHOWN).map(line).collect();
+    let lines: Vec<ShortRecord> = records.iter().take(SHOWN).map(line).collect();
     Short { common: spell(common.iter()), more: records.len() - lines.len(), lines }
 }
 

@@ -28,7 +28,7 @@ pub fn explain_input(explained: &Explained, options: &TextOptions, out: &mut dyn
     let mut page = Page::over(None, *options, out);
     let page = &mut page;
     let envelope = explained.envelope.as_ref().map_or(String::new(), |envelope| format!("{envelope}; "));
-    let how = format!(": {}; {envelope}{}: {}", explained.packing, explained.format, explained.told_by);
+    let how = format!(": {}; {envelope}{}: {}", explained.packing, explained.format, explained.detected_by);
     page.paragraph(&Text::styled(style::BOLD, &explained.path).then(how))?;
     let (lines, attempts) = (counted(explained.lines, "line"), counted(explained.attempts, "attempt"));
     page.paragraph(&Text::plain(format!("{lines} at its front looked at: {attempts}")))?;
@@ -44,9 +44,9 @@ fn record(record: &ExplainedRecord, page: &mut Page<'_>) -> io::Result<()> {
         page.hanging(Text::new(), 0, &Text::styled(style::YELLOW, reason))?;
     }
     record.fields.iter().try_for_each(|one| field(one, page))?;
-    if !record.told_by.is_empty() {
-        let label = Text::styled(style::FAINT, "told by");
-        page.hanging_at_most(label, HANG, &Text::plain(record.told_by.join(", ")), FIELD_LINES)?;
+    if !record.recognized_by.is_empty() {
+        let label = Text::styled(style::FAINT, "recognized by");
+        page.hanging_at_most(label, HANG, &Text::plain(record.recognized_by.join(", ")), FIELD_LINES)?;
     }
     if record.ignored.is_empty() {
         return Ok(());

@@ -1,6 +1,6 @@
 //! The report for a terminal: what is wrong and what to do first, the evidence below.
 //!
-//! [`blocks`] writes the sections of [`super::sections`]; [`layout`] measures, wraps and cuts text, [`page`] writes
+//! `blocks` writes the sections of `sections`; `layout` measures, wraps and cuts text, `page` writes
 //! lines. No line is longer than the page is wide, whatever the log contains.
 
 mod bars;

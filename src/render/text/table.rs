@@ -4,7 +4,7 @@ use super::layout::{Fit, Text};
 use super::rich::text;
 use super::{bars, style};
 use crate::model::Bar;
-use crate::render::document::{self, Column, Content, Kind, Rich, short_histogram};
+use crate::render::document::{self, Column, Content, Kind, Rich, meanings, short_histogram};
 use crate::report::Histogram;
 
 /// Space between two columns of the table.
@@ -92,14 +92,25 @@ impl<'a> Table<'a> {
         self.rows.push(cells.into_iter().map(Slot::Text).collect());
     }
 
-    /// Returns the heading and the rows as lines of at most `width` columns. A column without content is left out.
-    pub(super) fn lines(&self, width: usize) -> Vec<Text> {
+    /// Returns the columns that fit into `width`, with their widths. A column without content is left out.
+    fn shown(&self, width: usize) -> Vec<(usize, usize)> {
         let mut shown: Vec<(usize, usize)> =
             (0..self.columns.len()).filter_map(|at| Some((at, self.natural(at)?))).collect();
         if width < WIDE {
             shown.retain(|(at, _)| self.columns[*at].rank < WIDE_RANK);
         }
         while !self.shrink(&mut shown, width) && self.leave_out(&mut shown) {}
+        shown
+    }
+
+    /// Explains the columns that fit into `width`.
+    pub(super) fn meanings(&self, width: usize) -> Option<String> {
+        meanings(self.shown(width).iter().map(|(at, _)| &self.columns[*at]))
+    }
+
+    /// Returns the heading and the rows as lines of at most `width` columns.
+    pub(super) fn lines(&self, width: usize) -> Vec<Text> {
+        let shown = self.shown(width);
         let head = |at: usize| Some(Slot::Text(Text::styled(style::FAINT, self.head(at))));
         let mut lines = vec![self.line(&shown, width, head)];
         lines.extend(self.rows.iter().map(|row| self.line(&shown, width, |at| row.get(at).cloned())));
@@ -165,7 +176,7 @@ mod tests {
             Column::id("run").cut_to(6),
             Column::number("calls"),
             Column::words("empty"),
-            Column::words("note").rank(1),
+            Column::words("note").rank(1).means("whether it was green"),
         ]);
         table.row(["night-eval-0001", "12", "", "green"].map(Text::plain).to_vec());
         table.row(["日本", "3", "", ""].map(Text::plain).to_vec());
@@ -193,6 +204,8 @@ mod tests {
     fn the_long_are_cut_then_the_spare_left_out() {
         assert_eq!(lines(23)[1], "nigh…0001     12  green");
         assert_eq!(lines(18)[1], "night…-0001     12");
+        let meanings = [23, 18].map(|width| table().meanings(width));
+        assert_eq!(meanings, [Some("note: whether it was green.".to_owned()), None]);
         assert_eq!(lines(13)[1], "nig…01     12");
     }
 }

@@ -82,7 +82,7 @@ fn sections_without_content_are_left_out() {
 #[test]
 fn severity_filters_what_is_shown_and_says_so() {
     let mut report = night();
-    report.show_from(Severity::Error);
+    report.hide_below(Severity::Error);
     let shown = at_width(&report, 80, false);
     assert!(shown.contains("✗ error RL101") && !shown.contains("RL501") && !shown.contains("RL901"));
     assert!(shown.contains("14 problems below --min-severity"));

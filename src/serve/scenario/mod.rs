@@ -8,4 +8,4 @@ pub(crate) mod shapes;
 pub(crate) mod step;
 
 pub(crate) use file::read;
-pub(crate) use rules::{Asked, Scenario, mixed};
+pub(crate) use rules::{RequestInfo, Scenario, splitmix64};

@@ -10,7 +10,7 @@ const MOST_BODIES: usize = 1 << 16;
 /// Plays one script to all requests, or a script to each request body.
 pub(crate) struct Player {
     scripts: Vec<Script>,
-    is_for_each: bool,
+    is_per_body: bool,
     state: Mutex<State>,
 }
 
@@ -26,15 +26,15 @@ struct State {
 }
 
 impl Player {
-    /// If `is_for_each`, even a single script starts anew for each request body.
-    pub(crate) fn new(scripts: Vec<Script>, is_for_each: bool) -> Player {
-        Player { is_for_each: is_for_each || scripts.len() > 1, scripts, state: Mutex::default() }
+    /// If `is_per_body`, even a single script starts anew for each request body.
+    pub(crate) fn new(scripts: Vec<Script>, is_per_body: bool) -> Player {
+        Player { is_per_body: is_per_body || scripts.len() > 1, scripts, state: Mutex::default() }
     }
 
     /// Returns the step for the next request with this body.
     pub(crate) fn next(&self, body: &str) -> Option<&Step> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let (script, played) = if self.is_for_each { state.of(body, self.scripts.len()) } else { state.of_all() };
+        let (script, played) = if self.is_per_body { state.of(body, self.scripts.len()) } else { state.of_all() };
         at(self.scripts.get(script)?, played)
     }
 }

@@ -10,13 +10,13 @@ use std::time::Duration;
 
 /// Properties of a request that rules match.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked<'r> {
+pub(crate) struct RequestInfo<'r> {
     pub(crate) model: Option<&'r str>,
     pub(crate) path: &'r str,
     /// Hash of its body.
     pub(crate) body: &'r str,
     /// Time since the stub started.
-    pub(crate) after: Duration,
+    pub(crate) since_start: Duration,
 }
 
 /// A list of rules, of which the first that matches a request applies.
@@ -24,7 +24,7 @@ pub(crate) struct Scenario {
     pub(crate) name: String,
     pub(crate) limits: Limits,
     seed: u64,
-    drawn: AtomicU64,
+    draws: AtomicU64,
     rules: Vec<Rule>,
 }
 
@@ -39,19 +39,19 @@ pub(crate) struct Rule {
     /// Requests per second to which the rule does not apply; it applies to those in excess.
     pub(crate) capacity: Option<f64>,
     pub(crate) player: Player,
-    pub(super) used: Mutex<Capacity>,
+    pub(super) bucket: Mutex<LeakyBucket>,
 }
 
 /// Leaky bucket of the requests that the rule did not apply to.
 #[derive(Default)]
-pub(super) struct Capacity {
+pub(super) struct LeakyBucket {
     level: f64,
     at: Duration,
 }
 
 impl Rule {
     /// A rule that matches all requests.
-    pub(crate) fn always(scripts: Vec<Script>, is_for_each: bool) -> Rule {
+    pub(crate) fn always(scripts: Vec<Script>, is_per_body: bool) -> Rule {
         Rule {
             model: None,
             path: None,
@@ -59,29 +59,29 @@ impl Rule {
             until: Duration::MAX,
             probability: 1.0,
             capacity: None,
-            player: Player::new(scripts, is_for_each),
-            used: Mutex::default(),
+            player: Player::new(scripts, is_per_body),
+            bucket: Mutex::default(),
         }
     }
 
     /// Whether the rule applies to a request. `draw` returns a number from 0 to 1.
-    fn fits(&self, asked: &Asked<'_>, draw: impl FnOnce() -> f64) -> bool {
+    fn applies_to(&self, request: &RequestInfo<'_>, draw: impl FnOnce() -> f64) -> bool {
         let matches = |pattern: &Option<Pattern>, text: &str| pattern.as_ref().is_none_or(|it| it.matches(text));
-        matches(&self.model, asked.model.unwrap_or_default())
-            && matches(&self.path, asked.path)
-            && (self.from..self.until).contains(&asked.after)
+        matches(&self.model, request.model.unwrap_or_default())
+            && matches(&self.path, request.path)
+            && (self.from..self.until).contains(&request.since_start)
             && (self.probability >= 1.0 || draw() < self.probability)
-            && self.capacity.is_none_or(|capacity| self.exceeds(capacity, asked.after))
+            && self.capacity.is_none_or(|capacity| self.exceeds(capacity, request.since_start))
     }
 
     fn exceeds(&self, capacity: f64, now: Duration) -> bool {
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        let drained = capacity * now.saturating_sub(used.at).as_secs_f64();
-        used.level = (used.level - drained).max(0.0);
-        used.at = now.max(used.at);
-        let exceeds = used.level + 1.0 > capacity.max(1.0);
+        let mut bucket = self.bucket.lock().unwrap_or_else(PoisonError::into_inner);
+        let drained = capacity * now.saturating_sub(bucket.at).as_secs_f64();
+        bucket.level = (bucket.level - drained).max(0.0);
+        bucket.at = now.max(bucket.at);
+        let exceeds = bucket.level + 1.0 > capacity.max(1.0);
         if !exceeds {
-            used.level += 1.0;
+            bucket.level += 1.0;
         }
         exceeds
     }
@@ -89,29 +89,29 @@ impl Rule {
 
 impl Scenario {
     pub(crate) fn new(name: &str, rules: Vec<Rule>, seed: u64, limits: Limits) -> Scenario {
-        Scenario { name: name.to_owned(), limits, seed, drawn: AtomicU64::new(0), rules }
+        Scenario { name: name.to_owned(), limits, seed, draws: AtomicU64::new(0), rules }
     }
 
     /// Parses the value of `--scenario` into a rule for all requests.
-    pub(crate) fn of_scripts(text: &str, is_for_each: bool, limits: Limits) -> Result<Scenario, String> {
-        let rule = Rule::always(super::step::scripts(text)?, is_for_each);
+    pub(crate) fn of_scripts(text: &str, is_per_body: bool, limits: Limits) -> Result<Scenario, String> {
+        let rule = Rule::always(super::step::scripts(text)?, is_per_body);
         Ok(Scenario::new(text, vec![rule], 0, limits))
     }
 
     /// Returns the step for a request; `None` if no rule matches.
-    pub(crate) fn next(&self, asked: &Asked<'_>) -> Option<&Step> {
-        self.rules.iter().find(|rule| rule.fits(asked, || self.draw()))?.player.next(asked.body)
+    pub(crate) fn next(&self, request: &RequestInfo<'_>) -> Option<&Step> {
+        self.rules.iter().find(|rule| rule.applies_to(request, || self.draw()))?.player.next(request.body)
     }
 
     /// Returns the next pseudorandom number, from 0 to 1, of the sequence given by the seed.
     fn draw(&self) -> f64 {
-        let nth = self.drawn.fetch_add(1, Ordering::Relaxed);
-        (mixed(self.seed ^ mixed(nth)) >> 11) as f64 / (1_u64 << 53) as f64
+        let nth = self.draws.fetch_add(1, Ordering::Relaxed);
+        (splitmix64(self.seed ^ splitmix64(nth)) >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
 
 /// Finalizer of SplitMix64, which turns consecutive numbers into pseudorandom ones.
-pub(crate) fn mixed(number: u64) -> u64 {
+pub(crate) fn splitmix64(number: u64) -> u64 {
     let mut z = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -123,8 +123,13 @@ mod tests {
     use super::super::step::scripts;
     use super::*;
 
-    fn asked(after_ms: u64) -> Asked<'static> {
-        Asked { model: Some("m-1"), path: "/v1/messages", body: "b", after: Duration::from_millis(after_ms) }
+    fn request(after_ms: u64) -> RequestInfo<'static> {
+        RequestInfo {
+            model: Some("m-1"),
+            path: "/v1/messages",
+            body: "b",
+            since_start: Duration::from_millis(after_ms),
+        }
     }
 
     fn rule(text: &str) -> Rule {
@@ -132,7 +137,7 @@ mod tests {
     }
 
     fn name(scenario: &Scenario, after_ms: u64) -> Option<&'static str> {
-        scenario.next(&asked(after_ms)).map(|step| step.shape.name)
+        scenario.next(&request(after_ms)).map(|step| step.shape.name)
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! The first pass finds the lines that contain an id and, from the first hit on, other attempts of the same calls; it
 //! also records the times of each page. A second pass searches earlier pages for further attempts of these calls. Then
 //! the attempts sent around them are read. See [`pages`] for how a pass works, [`call_follower`] for how calls are
-//! followed, [`resolve`] for what an id names, and [`page_index`] for what is recorded of each page.
+//! followed, [`mod@resolve`] for what an id names, and [`page_index`] for what is recorded of each page.
 
 mod call_follower;
 mod candidate;
@@ -257,7 +257,7 @@ impl Found {
         let mut is_nameless = false;
         for (_, rows) in read.rows.iter().filter(|(nth, _)| !named(nth)) {
             for row in rows.iter().map(|row| &read.table.rows[*row as usize]) {
-                let call = read.table.detail(row).and_then(|detail| read.table.text(detail.call_id));
+                let call = read.table.call_id(row);
                 wanted.extend(call.map(str::to_owned));
                 is_nameless |= row.flags.has(Flags::NO_CALL_ID);
             }

@@ -76,12 +76,12 @@ pub(super) fn pass<T: Send>(
                 plain.extend(pages.map(|page| At { input, page }).filter(|at| wanted.has(*at)));
             }
             None => {
-                handed += side_by_side(inputs, &std::mem::take(&mut plain), work, take, progress);
+                handed += read_in_parallel(inputs, &std::mem::take(&mut plain), work, take, progress);
                 handed += front_to_back(opened, input, wanted, work, take, progress);
             }
         }
     }
-    handed + side_by_side(inputs, &plain, work, take, progress)
+    handed + read_in_parallel(inputs, &plain, work, take, progress)
 }
 
 thread_local! {
@@ -90,7 +90,7 @@ thread_local! {
 
 /// Processes pages of plain files. Each worker takes the next page as soon as it is done, so none waits for the slowest
 /// of a batch.
-fn side_by_side<T: Send>(
+fn read_in_parallel<T: Send>(
     inputs: &[Opened],
     pages: &[At],
     work: &(dyn Fn(At, &[u8]) -> T + Sync),

@@ -21,8 +21,8 @@ pub(super) struct Rows {
     pub(super) bytes: u64,
 }
 
-/// How the lines of one page are parsed.
-struct Reading<'a> {
+/// Parses the lines of one page.
+struct PageParser<'a> {
     query: &'a Query,
     opened: &'a [Opened],
     /// Filter for lines without a hit; `None` skips them all.
@@ -40,7 +40,7 @@ impl Found {
         progress: Progress<'_>,
     ) -> Rows {
         let window = window.map(within);
-        let reading = Reading { query, opened: &self.opened, window: window.as_ref() };
+        let parser = PageParser { query, opened: &self.opened, window: window.as_ref() };
         let unkept = |lines: &[HitLine]| lines.iter().any(|line| line.text.is_none());
         let again = hits.pages.iter().filter(|(_, lines)| unkept(lines)).map(|(at, _)| *at);
         let wanted: BTreeSet<At> = pages.iter().copied().chain(again).collect();
@@ -48,7 +48,7 @@ impl Found {
         let known: Vec<(&At, &Vec<HitLine>)> = hits.pages.iter().filter(|(at, _)| !wanted.contains(at)).collect();
         let read = |(at, lines): &(&At, &Vec<HitLine>)| {
             let texts = lines.iter().filter_map(|hit| Some((hit.text.as_deref()?, hit.line)));
-            (**at, reading.lines(**at, self.index.lines_before(**at), texts, lines))
+            (**at, parser.lines(**at, self.index.lines_before(**at), texts, lines))
         };
         parts.extend(known.par_iter().map(read).collect::<Vec<_>>());
         let none = Vec::new();
@@ -57,7 +57,7 @@ impl Found {
             &Wanted::These(wanted),
             &|at, bytes| {
                 let lines = lines::each(bytes).zip(1u32..);
-                reading.lines(at, self.index.lines_before(at), lines, hits.pages.get(&at).unwrap_or(&none))
+                parser.lines(at, self.index.lines_before(at), lines, hits.pages.get(&at).unwrap_or(&none))
             },
             &mut |at, rows| {
                 parts.insert(at, rows);
@@ -76,7 +76,7 @@ impl Found {
     }
 }
 
-impl Reading<'_> {
+impl PageParser<'_> {
     /// Parses `lines`, numbered within their page: all with hits, and those of the others that are within the window.
     fn lines<'l>(&self, at: At, before: u32, lines: impl Iterator<Item = (&'l [u8], u32)>, hits: &[HitLine]) -> Rows {
         let file = u32::try_from(at.input).unwrap_or(u32::MAX);

@@ -1,5 +1,7 @@
 //! What the tests share: the program, the library in one call, and logs to judge.
 
+pub(crate) mod schema;
+
 use retrylens::ingest::{self, Ingested, Source};
 use retrylens::judge::{self, judge};
 use retrylens::report::{Report, build};

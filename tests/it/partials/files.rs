@@ -121,6 +121,27 @@ fn what_is_given_twice_counts_once_or_is_refused() {
     refused(folder.path(), &["analyze", "a.rlp", "a.jsonl"], 2, &["a.jsonl", "twice"]);
 }
 
+/// A log whose first kilobytes are the same on every host.
+fn with_banner(ids: &str) -> String {
+    let banner: String = (0..90).map(|nth| format!("worker starts, setting {nth:04} = {:060}\n", 7)).collect();
+    banner + &LOG.replace("req_", ids)
+}
+
+#[test]
+fn logs_of_two_hosts_that_begin_alike_are_two_and_a_log_that_grew_is_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let grown = with_banner("req_b") + &LOG.replace("kall-9", "kall-10").replace("req_", "req_c");
+    for (host, text) in [("a", with_banner("req_a")), ("b", with_banner("req_b")), ("later", grown)] {
+        let folder = folder.path().join(host);
+        std::fs::create_dir(&folder).unwrap();
+        log(&folder, "app.log", &text);
+        run(&folder, &["analyze", "app.log", "--partial", "app.rlp"]);
+    }
+    let both = run(folder.path(), &["merge", "a/app.rlp", "b/app.rlp", "--format", "json"]).json();
+    assert_eq!((both["totals"]["sends"].as_u64(), both["inputs"].as_array().unwrap().len()), (Some(4), 2));
+    refused(folder.path(), &["merge", "b/app.rlp", "later/app.rlp"], 2, &["later/app.rlp", "app.log", "twice"]);
+}
+
 #[test]
 fn logs_and_partials_are_judged_together() {
     let folder = folder();
@@ -130,11 +151,25 @@ fn logs_and_partials_are_judged_together() {
     assert_eq!(whole.stdout, mixed.stdout);
 }
 
-/// What a partial of one part holds, unpacked.
+/// What a partial of one part holds: its frames, unpacked, and the ids in them, which are stored letter by letter, as a
+/// table of attempts shows them.
 fn held(path: &Path) -> Vec<u8> {
     let stored = std::fs::read(path).unwrap();
-    let packed = stored.windows(4).position(|bytes| bytes == [0x28, 0xb5, 0x2f, 0xfd]).expect("a zstd frame");
-    zstd::stream::decode_all(&stored[packed..]).unwrap()
+    let length = |at: usize| u32::from_le_bytes(stored[at..at + 4].try_into().unwrap()) as usize;
+    // Behind the magic, the layout, the length of the head, its checksum, and the head.
+    let mut at = 48 + length(12);
+    let mut held = Vec::new();
+    while at < stored.len() {
+        let (unpacked, packed) = (length(at), length(at + 4));
+        let bytes = &stored[at + 8..at + 8 + packed];
+        held.extend(if unpacked == packed { bytes.to_vec() } else { zstd::bulk::decompress(bytes, unpacked).unwrap() });
+        at += 8 + packed;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let name = path.to_string_lossy();
+    run(folder.path(), &["merge", &name, "--output", "csv=tables"]);
+    held.extend(super::files_of(&folder.path().join("tables")).into_values().flatten());
+    held
 }
 
 fn has(held: &[u8], text: &str) -> bool {

@@ -2,6 +2,7 @@
 
 mod cuts;
 mod files;
+mod packed;
 #[cfg(unix)]
 mod state;
 

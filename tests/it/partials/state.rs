@@ -159,6 +159,62 @@ fn only_what_is_new_is_read() {
 }
 
 #[test]
+fn attempts_are_forgotten_by_the_day_they_were_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("logs")).unwrap();
+    let day_s = 86_400;
+    let today = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs() / day_s * day_s;
+    let line = |days: u64, second: u64| {
+        let ts = (today - days * day_s + second) * 1000;
+        let headers = r#""x-ratelimit-limit-requests":"50","x-ratelimit-remaining-requests":"7""#;
+        format!("{{\"ts\":{ts},\"call_id\":\"c-{days}-{second}\",\"status\":200,\"headers\":{{{headers}}}}}\n")
+    };
+    // The first of the kept days begins at midnight, UTC.
+    let old = line(40, 5) + &line(31, 9) + &line(31, day_s - 1);
+    let kept = line(30, 0) + &line(30, 7) + &line(2, 7);
+    let path = folder.path().join("logs/app.jsonl");
+    std::fs::write(&path, format!("{old}{kept}")).unwrap();
+    let lines = |arguments: &[&str]| {
+        let report = run(folder.path(), &[REPORT.as_slice(), &["--state", "state"], arguments].concat()).json();
+        (report["ledger"]["lines"].as_u64(), report["ledger"]["attempts"].as_u64(), report["totals"]["sends"].as_u64())
+    };
+    assert_eq!(lines(&[]), (Some(6), Some(6), Some(6)));
+    assert_eq!(lines(&["--keep", "30d"]), (Some(3), Some(3), Some(3)));
+    // An old line that comes late is forgotten at once, and a last line without its end, too.
+    let late = line(35, 1) + line(33, 1).trim_end();
+    File::options().append(true).open(&path).unwrap().write_all(late.as_bytes()).unwrap();
+    assert_eq!(lines(&["--keep", "30d"]), (Some(3), Some(3), Some(3)));
+    std::fs::remove_file(&path).unwrap();
+    std::fs::write(folder.path().join("logs/other.jsonl"), line(1, 1)).unwrap();
+    assert_eq!(lines(&[]), (Some(4), Some(4), Some(4)), "what was forgotten stays so");
+}
+
+#[test]
+fn a_state_whose_logs_are_gone_is_reported_and_says_so() {
+    let logs = Logs::new(4);
+    let folder = logs.folder.path();
+    let sends = |arguments: &[&str], code: i32, words: &[&str]| {
+        let ran = run_in(folder, &[arguments, &["--format", "json", "--state", "state"]].concat());
+        assert!(ran.code == code && words.iter().all(|word| ran.stderr.contains(word)), "{arguments:?}: {ran:#?}");
+        let report = ran.json();
+        let notices = report["notices"].to_string();
+        assert!(words.iter().all(|word| notices.contains(word)), "{arguments:?}: {notices}");
+        report["totals"]["sends"].as_u64().unwrap()
+    };
+    let whole = logs.with_state().json()["totals"]["sends"].as_u64().unwrap();
+    std::fs::remove_file(logs.path("app.jsonl")).unwrap();
+    let held = "Nothing new was read: the report is about what the state holds";
+    assert_eq!(sends(&["analyze", "logs"], 0, &["no log in logs", held]), whole);
+    assert_eq!(sends(&["analyze", "logs/*.jsonl"], 0, &["logs/*.jsonl", held]), whole);
+    assert_eq!(sends(&["analyze", "logs/app.jsonl"], 74, &["logs/app.jsonl", "could not be read"]), whole);
+    std::fs::remove_dir(folder.join("logs")).unwrap();
+    assert_eq!(sends(&["analyze", "logs"], 74, &["logs", "could not be read"]), whole);
+    // Where the state holds nothing either, there is nothing to report.
+    let ran = run_in(folder, &["analyze", "logs", "--state", "empty"]);
+    assert!(ran.code == 3 && ran.stderr.contains("logs"), "{ran:#?}");
+}
+
+#[test]
 fn every_kind_of_rotation_is_recognised() {
     for seed in 0..6 {
         let mut logs = Logs::new(seed);

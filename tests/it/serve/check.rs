@@ -19,6 +19,29 @@ fn the_naive_loop_is_found_out_and_its_mended_twin_passes() {
 }
 
 #[test]
+fn the_mended_loop_is_right_whatever_the_server_says_of_retries() {
+    let scenarios = [
+        ("429(retry-after=date+2),ok", "got through with all 2 calls, in 3 attempts"),
+        ("429(retry-after=none;retry-after-ms=1500),ok", "got through with all 2 calls, in 3 attempts"),
+        ("quota", "gave up on 2 of 2 calls at once"),
+        ("429(should-retry=false)", "gave up on 2 of 2 calls at once"),
+        ("400(should-retry=true),ok", "got through with all 2 calls, in 3 attempts"),
+        ("mid,ok", "got through with all 2 calls, in 3 attempts"),
+        ("cut,ok", "got through with all 2 calls, in 3 attempts"),
+        ("reset,ok", "got through with all 2 calls, in 3 attempts"),
+    ];
+    std::thread::scope(|scope| {
+        for (scenario, did) in scenarios {
+            scope.spawn(move || {
+                let ran = check(&["stub", "--scenario", scenario, "--table"], &["python3", "examples/mended_loop.py"]);
+                let row = ran.stdout.lines().find(|line| line.contains(did) && line.contains(" right "));
+                assert!(ran.code == 0 && row.is_some(), "{scenario}: {ran:#?}");
+            });
+        }
+    });
+}
+
+#[test]
 fn the_table_has_a_row_a_run() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("all.jsonl");
@@ -30,6 +53,24 @@ fn the_table_has_a_row_a_run() {
         ran.stdout.lines().filter(|line| line.contains("gave up at once") && line.contains("Python-urllib")).count();
     assert_eq!(rows, records(&log).iter().filter(|record| record["outcome"] == "error").count(), "{ran:#?}");
     assert!(rows >= 22, "{ran:#?}");
+}
+
+#[test]
+fn the_recorder_judges_requests_to_models_only() {
+    let stub = Server::start(&["stub"]);
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log.jsonl");
+    let url = stub.url();
+    let arguments = ["record", "--upstream", &url, "--log", log.to_str().unwrap(), "--table"];
+    let lists = "import os,urllib.request as u\nu.urlopen(os.environ['OPENAI_BASE_URL']+'/models').read()";
+    let ran = check(&arguments, &["python3", "-c", lists]);
+    assert_eq!(ran.code, 3, "{ran:#?}");
+    assert!(ran.stderr.contains("no request to a model endpoint reached the server"), "{ran:#?}");
+    let asks = format!("{lists}\nu.urlopen(u.Request(os.environ['OPENAI_BASE_URL']+'/responses',b'{{}}')).read()");
+    let ran = check(&arguments, &["python3", "-c", &asks]);
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    assert!(ran.stdout.lines().any(|row| row.contains(" 1 ") && row.contains("right")), "{ran:#?}");
+    assert_eq!(records(&log).len(), 3, "the log keeps all requests");
 }
 
 #[test]

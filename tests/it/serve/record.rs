@@ -235,3 +235,23 @@ fn a_page_that_was_given_this_address_is_not_forwarded() {
     }
     assert_eq!(stub.send(get("localhost").as_bytes()).json()["requests"], 2);
 }
+
+#[test]
+fn a_request_with_no_host_or_two_is_a_bad_one() {
+    let (stub, record) = chain("ok", &["--control"]);
+    let asked = |version: &str, hosts: &str| {
+        let request = request("/v1/messages", &message("p", false), "");
+        request.replace("HTTP/1.1", version).replace("Host: 127.0.0.1\r\n", hosts)
+    };
+    for server in [&stub, &record] {
+        for hosts in ["", "Host: 127.0.0.1\r\nHost: 127.0.0.1\r\n", "Host: 127.0.0.1\r\nhost: evil.example\r\n"] {
+            let answer = server.send(asked("HTTP/1.1", hosts).as_bytes());
+            assert_eq!(answer.status, 400, "{hosts}: {answer:?}");
+            assert!(answer.body.contains("one Host header"), "{answer:?}");
+        }
+        assert_eq!(server.send(asked("HTTP/1.0", "").as_bytes()).status, 200);
+    }
+    // None of these was forwarded, or counts as an attempt: one went to the stub, and one through the recorder.
+    let (_, _, records) = stub.stop();
+    assert_eq!(records.len(), 2, "{records:?}");
+}

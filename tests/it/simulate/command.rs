@@ -124,9 +124,10 @@ fn wrong_input_is_told_what_is_wanted() {
             3,
             "no call of samples/fan-out.jsonl is left by --run",
         ),
+        (&["--tasks", "1e9"], 2, "--tasks <N>': give a whole number from 1 to 100000000, in digits alone"),
         (&["--layer", "4x3"], 2, "--layer chooses among the calls of a log"),
         (&["--script", "ok", "--since", "2h", "--model", "m"], 2, "--since, --model choose among the calls of a log"),
-        (&["--from-log", "samples/fan-out.jsonl", "--policy", "gat"], 2, "no policy `gat`"),
+        (&["--from-log", "samples/fan-out.jsonl", "--policy", "gat"], 2, "--policy: no policy `gat`"),
     ] {
         let ran = run_in(&repo(""), &[&["simulate"], arguments].concat());
         assert_eq!(ran.code, code, "{arguments:?}: {}", ran.stderr);
@@ -178,5 +179,19 @@ fn a_misspelt_option_is_told_the_right_one() {
             assert_eq!(ran.code, 2, "{command} {misspelt}");
             assert!(ran.stderr.contains(&format!("'{option}'")), "{command} {misspelt}: {}", ran.stderr);
         }
+    }
+}
+
+/// Waits beyond any clock are as long as it goes.
+#[test]
+fn no_length_is_too_long() {
+    for option in ["--base", "--factor", "--retry-after", "--cap", "--budget"] {
+        let ran =
+            run_in(&repo(""), &["simulate", "--no-config", option, "1e300", "--policy", "full-jitter,gate,breaker"]);
+        assert_eq!(ran.code, 0, "{option}: {ran:#?}");
+    }
+    for service in ["fixed=1e300", "exponential=1e300"] {
+        let ran = run_in(&repo(""), &["simulate", "--no-config", "--service", service, "--tick", "1e-300"]);
+        assert!(ran.code == 0 || ran.code == 2, "{service}: {ran:#?}");
     }
 }

@@ -134,3 +134,28 @@ fn the_report_tells_of_the_worst_incident() {
             .any(|one| one.as_str().unwrap().contains("--what-if has no answer"))
     );
 }
+
+#[test]
+fn nothing_is_said_twice() {
+    for form in ["text", "markdown"] {
+        let told = run_in(&repo(""), &["simulate", "--from-log", "samples/fan-out.jsonl", "--format", form]).stdout;
+        for sentence in ["What happened:", "Under full-jitter+attempts=6", "With the waits of the log"] {
+            assert_eq!(told.matches(sentence).count(), 1, "{form}, {sentence}: {told}");
+        }
+    }
+}
+
+/// An incident is counted by time, its replay by calls.
+#[test]
+fn two_counts_of_one_incident_are_explained() {
+    let folder = tempfile::tempdir().unwrap();
+    large_incident(&folder.path().join("log.jsonl"), 0);
+    let report =
+        run_in(folder.path(), &["analyze", "--no-config", "--complete", "log.jsonl", "--format", "json"]).json();
+    let (incidents, told) = (report["incidents"].as_array().unwrap(), &report["counterfactual"]);
+    let worst = incidents.iter().max_by_key(|one| one["failed"].as_u64()).unwrap();
+    assert_ne!(worst["sends"].as_f64(), told["observed"]["attempts"].as_f64(), "else nothing is to be explained");
+    let expected = format!("the incident alone has {} failures in {} attempts.", worst["failed"], worst["sends"]);
+    let said = told["summary"][1].as_str().unwrap().replace(',', "");
+    assert!(said.ends_with(&expected), "{expected} {said}");
+}

@@ -7,7 +7,7 @@ use super::{address, envoy_text};
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::formats::exchanges::trace_of;
-use crate::ingest::formats::json_objects::{Members, told_by_members};
+use crate::ingest::formats::json_objects::{Members, match_members};
 use crate::ingest::formats::model_api;
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
@@ -27,19 +27,19 @@ impl Format for Envoy {
         "Access logs of Envoy, Istio and the Envoy AI Gateway, in JSON or the default text."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`response_flags` beside `response_code`, `genai_model_name`, or `[time] \"POST /path HTTP/2\" 200 -`"
     }
 
     fn detect(&self, head: &Head<'_>) -> Match {
-        let json = told_by_members(head, "\"response_code\"", is_line);
+        let json = match_members(head, "\"response_code\"", is_line);
         if json != Match::No {
             return json;
         }
         let (mut fit, mut all) = (0, 0);
         for line in head.lines() {
             all += 1;
-            fit += usize::from(envoy_text::Line::of(line).is_some());
+            fit += usize::from(envoy_text::EnvoyLine::of(line).is_some());
         }
         if fit > 0 && fit * 2 >= all { Match::Sure } else { Match::No }
     }
@@ -70,7 +70,7 @@ impl Decoder for EnvoyDecoder {
         block.each_line(sink, |sink, line, at| {
             let line = line.trim_start_matches('\u{feff}');
             if !line.starts_with('{') {
-                return match envoy_text::Line::of(line) {
+                return match envoy_text::EnvoyLine::of(line) {
                     Some(parts) => parts.give(sink, line, at),
                     None => sink.noise(),
                 };

@@ -1,4 +1,4 @@
-//! Envoy's own account of how a request ended: response flags and response code details.
+//! Envoy's fields on how a request ended: response flags and response code details.
 
 use crate::ingest::record::{Field, Record};
 use std::borrow::Cow;
@@ -24,8 +24,8 @@ pub(super) fn put_ending<'t>(record: &mut Record<'t>, flags: Option<&'t str>, de
     record.layer = Some(Cow::Borrowed("gateway"));
     // Envoy logs status 0 if no response was sent.
     record.status = record.status.filter(|status| *status > 0);
-    let given = || flags.unwrap_or_default().split(',').map(str::trim);
-    let transport = FLAGS.iter().find(|(flag, _)| given().any(|one| one == *flag)).map(|(_, words)| *words);
+    let logged_flags = || flags.unwrap_or_default().split(',').map(str::trim);
+    let transport = FLAGS.iter().find(|(flag, _)| logged_flags().any(|one| one == *flag)).map(|(_, words)| *words);
     record.put(Field::Transport, transport);
     if record.status.is_none_or(|status| status >= 400) {
         record.put(Field::ErrorMessage, details.filter(|details| *details != "via_upstream"));

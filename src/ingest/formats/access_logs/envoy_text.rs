@@ -8,7 +8,7 @@ use crate::ingest::record::{Field, Record};
 use crate::ingest::sink::Sink;
 
 /// `[start] "POST /path HTTP/2" code flags .. rx tx duration upstream "for" "agent" "id" "authority" "upstream" ..`
-pub(super) struct Line<'l> {
+pub(super) struct EnvoyLine<'l> {
     started: &'l str,
     path: &'l str,
     status: i64,
@@ -24,8 +24,8 @@ pub(super) struct Line<'l> {
 /// Number of consecutive fields that are a number or `-`: bytes received, bytes sent, duration and upstream time.
 const NUMBERS: usize = 4;
 
-impl<'l> Line<'l> {
-    pub(super) fn of(line: &'l str) -> Option<Line<'l>> {
+impl<'l> EnvoyLine<'l> {
+    pub(super) fn of(line: &'l str) -> Option<EnvoyLine<'l>> {
         // Cheap check first: it rejects nearly every line of other formats.
         if !line.starts_with('[') {
             return None;
@@ -44,7 +44,7 @@ impl<'l> Line<'l> {
         let counts = rest.windows(NUMBERS).position(|four| four.iter().all(is_number) && four[0].text != "-")?;
         let said = |place: usize| rest.get(counts + place).and_then(|token| token.said());
         let details = rest[..counts].iter().find_map(|token| token.said());
-        Some(Line {
+        Some(EnvoyLine {
             started: started.text,
             path,
             status,
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn the_default_format_and_istio_s_are_read() {
         let plain = r#"[2026-05-04T10:00:00.250Z] "POST /v1/messages HTTP/2" 503 UF,URX 154 91 226 - "10.0.0.1" "agent/1" "id-1" "llm.internal" "10.1.0.9:443""#;
-        let line = Line::of(plain).unwrap();
+        let line = EnvoyLine::of(plain).unwrap();
         assert_eq!((line.status, line.flags, line.duration), (503, Some("UF,URX"), Some("226")));
         assert_eq!(
             (line.agent, line.request_id, line.authority),
@@ -98,9 +98,11 @@ mod tests {
         );
         assert_eq!((line.address, line.details), (Some("10.0.0.1"), None));
         let istio = r#"[2026-05-04T10:00:01.000Z] "POST /v1/messages HTTP/1.1" 200 - via_upstream - "-" 5 95 105 104 "-" "curl" "id-2" "a" "b" outbound|443||x"#;
-        let line = Line::of(istio).unwrap();
+        let line = EnvoyLine::of(istio).unwrap();
         assert_eq!((line.details, line.duration, line.request_id), (Some("via_upstream"), Some("105"), Some("id-2")));
-        assert!(Line::of(r#"10.0.0.1 - - [04/May/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 5 "-" "curl""#).is_none());
-        assert!(Line::of("[2026-05-04T10:00:00Z] INFO started").is_none());
+        assert!(
+            EnvoyLine::of(r#"10.0.0.1 - - [04/May/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 5 "-" "curl""#).is_none()
+        );
+        assert!(EnvoyLine::of("[2026-05-04T10:00:00Z] INFO started").is_none());
     }
 }

@@ -27,7 +27,7 @@ impl Format for Nginx {
         "Access logs in the combined format, or JSON with `upstream_status`; every server that nginx tried is an attempt."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`\"POST /v1/messages HTTP/1.1\" 200 512` behind `[time]`, with the path of a model API"
     }
 

@@ -33,7 +33,7 @@ impl Format for ClaudeCode {
         "Session transcripts of Claude Code: a line for each retried failure and for each block of an answer."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "lines with `isSidechain`, `sessionId` and `uuid`, or `system` lines with subtype `api_error`"
     }
 

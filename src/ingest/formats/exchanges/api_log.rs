@@ -3,7 +3,7 @@
 
 use super::{put_answer, put_request};
 use crate::ingest::format::{Decoder, Format, Match};
-use crate::ingest::formats::json_objects::{Members, ObjectDecoder, told_by_members};
+use crate::ingest::formats::json_objects::{Members, ObjectDecoder, match_members};
 use crate::ingest::formats::model_api;
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
@@ -23,12 +23,12 @@ impl Format for ApiLog {
         "Requests and responses as JSON lines, of which requests to model APIs are attempts."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`request.url` of a model API beside `response.status` or `response.status_code`"
     }
 
     fn detect(&self, head: &Head<'_>) -> Match {
-        told_by_members(head, "\"request\"", |members| {
+        match_members(head, "\"request\"", |members| {
             is_pair(members) && url_of(&members.object("request")).is_some_and(|url| model_api::is_request(&url))
         })
     }

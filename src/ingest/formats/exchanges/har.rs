@@ -2,7 +2,7 @@
 
 use super::{put_answer, put_request};
 use crate::ingest::format::{Decoder, Format, Match};
-use crate::ingest::formats::json_objects::{Members, ObjectDecoder, told_by_members};
+use crate::ingest::formats::json_objects::{Members, ObjectDecoder, match_members};
 use crate::ingest::formats::model_api;
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
@@ -24,12 +24,12 @@ impl Format for Har {
         "HTTP Archive 1.2, of which requests to model APIs are attempts."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`log.entries[]` with `startedDateTime`, `request.url` and `response`"
     }
 
     fn detect(&self, head: &Head<'_>) -> Match {
-        told_by_members(head, "\"startedDateTime\"", is_entry)
+        match_members(head, "\"startedDateTime\"", is_entry)
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {

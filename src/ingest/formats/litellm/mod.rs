@@ -10,7 +10,7 @@ mod spend;
 
 pub(in crate::ingest) use log::LiteLlmLog;
 
-use super::json_objects::{Members, ObjectDecoder, told_by_members};
+use super::json_objects::{Members, ObjectDecoder, match_members};
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
@@ -28,12 +28,12 @@ impl Format for LiteLlm {
         "LiteLLM's standard logging payloads, and rows of its spend log."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`call_type` and `startTime` beside `litellm_call_id`, `hidden_params` or `spend`"
     }
 
     fn detect(&self, head: &Head<'_>) -> Match {
-        told_by_members(head, "\"call_type\"", |members| kind_of(members).is_some())
+        match_members(head, "\"call_type\"", |members| kind_of(members).is_some())
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {

@@ -33,6 +33,8 @@ pub(super) struct FastPath {
     next_pause: u32,
     /// Fingerprint of the user-defined keys the plans were made with.
     own: u64,
+    /// Whether the prototypes are of rows that keep all ids; see [`Place::keep_ids`].
+    keep_ids: bool,
     /// Whether the user-defined keys need the strict reader, so that it reads every line.
     strict: bool,
     /// Whether the strict reader reads every line, permanently.
@@ -58,9 +60,13 @@ impl FastPath {
         FastPath { closed: true, ..FastPath::default() }
     }
 
-    /// Switches to a table and the user-defined keys `own`. Discards origins cached for another table, and all plans
-    /// and prototypes if the keys changed.
-    pub(super) fn begin(&mut self, own: &Mapping, table: u64) {
+    /// Switches to a table, the user-defined keys `own` and what rows keep. Discards origins cached for another table,
+    /// and the plans and prototypes made otherwise.
+    pub(super) fn begin(&mut self, own: &Mapping, keep_ids: bool, table: u64) {
+        if self.keep_ids != keep_ids {
+            self.keep_ids = keep_ids;
+            self.prototypes.clear();
+        }
         if self.own != own.fingerprint() {
             self.own = own.fingerprint();
             self.strict = own.needs_parser();
@@ -85,9 +91,8 @@ impl FastPath {
         if self.closed || self.strict {
             return Route::Strict;
         }
-        // A filter needs the record, and prototypes have neither kept ids nor a run or call given by the
-        // surroundings.
-        let plain = !place.keep_ids && place.filter.is_none() && !place.names_for_others();
+        // A filter needs the record, and prototypes have no run or call given by the surroundings.
+        let plain = place.filter.is_none() && !place.names_for_others();
         let mut declined = false;
         if plain && let Fit::Whole(prototype) = self.prototypes.fit(line.as_bytes(), &mut self.scalars) {
             (self.misses, self.next_pause) = (0, 0);

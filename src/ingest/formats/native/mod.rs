@@ -39,7 +39,7 @@ impl Format for Native {
         "One JSON object an attempt, whatever the logger calls its fields."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "JSON objects that say how and when an attempt went; what fits nothing else is read so, too"
     }
 
@@ -55,7 +55,7 @@ impl Format for Native {
             }
             all += 1;
             let Some(Ok(record)) = members.map(|_| whole_record(line, own)) else { continue };
-            if record.tells_an_outcome() {
+            if record.has_outcome() {
                 attempts += 1;
                 let is_timed = record.ts.is_some() || record.started_at.is_some() || record.ended_at.is_some();
                 certain += usize::from(is_timed && (record.names_an_attempt() || record.names_a_model()));
@@ -90,7 +90,7 @@ impl Decoder for NativeDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
         let own = &sink.dialect().fields;
         if let To::Rows { memory, .. } = &sink.to {
-            self.fast_path.begin(own, memory.table());
+            self.fast_path.begin(own, sink.reading.keep_ids, memory.table());
         }
         block.each_line(sink, |sink, line, at| {
             let place = sink.reading.place(at);

@@ -5,46 +5,85 @@
 use super::plan::{Role, Target};
 use super::trie::ScalarSpan;
 use crate::ingest::conventions::Moments;
+use crate::ingest::record::digits;
 use crate::ingest::record::fields::Field;
 use crate::ingest::record::header_names::{Header, LimitPart};
-use crate::ingest::record::scan::{self, Kind};
+use crate::ingest::record::scan::Kind;
 use crate::ingest::record::{DEAREST_USD, cost_micro_usd, ttft_ms_plus_1};
 use crate::ingest::timestamp;
 use crate::model::{Detail, LimitKind, Span, Time, Usage, Zone};
 
+/// What a value that differs from line to line sets.
+#[derive(Clone, Copy, Debug)]
+enum Slot {
+    Stamp,
+    Started,
+    Ended,
+    DurationMs,
+    DurationS,
+    DurationUs,
+    DurationNs,
+    DurationBare,
+    TtftMs,
+    ChunkGapMs,
+    Run,
+    Call,
+    Group,
+    RequestHash,
+    /// Index in [`PerLine::request_ids`].
+    RequestId(u8),
+    AwsId,
+    InputTokens,
+    OutputTokens,
+    CacheRead,
+    CacheWrite,
+    CostUsd,
+    Remaining(LimitKind),
+}
+
+impl Slot {
+    /// Returns what a target sets; `None` for one that is the same in lines that are otherwise equal.
+    fn of(target: Target) -> Option<Slot> {
+        Some(match target {
+            Target::Field(field, _) | Target::Usage(field) => match field {
+                Field::Ts => Slot::Stamp,
+                Field::StartedAt => Slot::Started,
+                Field::EndedAt => Slot::Ended,
+                Field::DurationMs => Slot::DurationMs,
+                Field::DurationS => Slot::DurationS,
+                Field::DurationUs => Slot::DurationUs,
+                Field::DurationNs => Slot::DurationNs,
+                Field::DurationBare => Slot::DurationBare,
+                Field::TtftMs => Slot::TtftMs,
+                Field::ChunkGapMs => Slot::ChunkGapMs,
+                Field::RunId => Slot::Run,
+                Field::CallId => Slot::Call,
+                Field::GroupId => Slot::Group,
+                Field::RequestHash => Slot::RequestHash,
+                Field::RequestId => Slot::RequestId(0),
+                Field::AwsRequestId => Slot::AwsId,
+                Field::InputTokens => Slot::InputTokens,
+                Field::OutputTokens => Slot::OutputTokens,
+                Field::CacheRead => Slot::CacheRead,
+                Field::CacheWrite => Slot::CacheWrite,
+                Field::CostUsd => Slot::CostUsd,
+                _ => return None,
+            },
+            Target::Header(header) => match header {
+                Header::RequestId => Slot::RequestId(1),
+                Header::ProxyRequestId => Slot::RequestId(2),
+                Header::AwsRequestId => Slot::AwsId,
+                Header::Limit(LimitPart::Remaining, kind) => Slot::Remaining(kind),
+                _ => return None,
+            },
+            _ => return None,
+        })
+    }
+}
+
 /// Returns whether a value differs from line to line in logs whose lines are otherwise equal.
 pub(super) fn varies(target: Target) -> bool {
-    match target {
-        Target::Field(field, _) | Target::Usage(field) => matches!(
-            field,
-            Field::RequestHash
-                | Field::Ts
-                | Field::StartedAt
-                | Field::EndedAt
-                | Field::DurationMs
-                | Field::DurationS
-                | Field::DurationUs
-                | Field::DurationNs
-                | Field::DurationBare
-                | Field::TtftMs
-                | Field::ChunkGapMs
-                | Field::RunId
-                | Field::CallId
-                | Field::GroupId
-                | Field::RequestId
-                | Field::AwsRequestId
-                | Field::InputTokens
-                | Field::OutputTokens
-                | Field::CacheRead
-                | Field::CacheWrite
-                | Field::CostUsd
-        ),
-        Target::Header(header) => matches!(
-            header,
-            Header::RequestId | Header::ProxyRequestId | Header::AwsRequestId | Header::Limit(LimitPart::Remaining, _)
-        ),
-        _ => false,
-    }
+    Slot::of(target).is_some()
 }
 
 /// Returns whether such values are irrelevant for a successful attempt: reset times of limits, and the server's
@@ -77,8 +116,8 @@ pub(super) struct PerLine<'l> {
 /// The varying scalars of a line and their targets.
 #[derive(Debug)]
 pub(super) struct VaryingTargets {
-    /// Targets in line order; `None` for scalars that are ignored.
-    targets: Box<[Option<Target>]>,
+    /// What each scalar sets, in line order; `None` for scalars that are ignored.
+    slots: Box<[Option<Slot>]>,
     /// Indices of fields with two spellings: the preferred spelling counts unless it is null.
     contested: Box<[usize]>,
 }
@@ -107,7 +146,8 @@ impl VaryingTargets {
         }
         // A value that lost to a later one decides nothing.
         contested.retain(|place| targets[*place].is_some());
-        Some(VaryingTargets { targets: targets.into(), contested: contested.into() })
+        let slots = targets.into_iter().map(|target| Slot::of(target?)).collect();
+        Some(VaryingTargets { slots, contested: contested.into() })
     }
 }
 
@@ -135,13 +175,9 @@ impl<'l> PerLine<'l> {
         of_line: &VaryingTargets,
         zone: Zone,
     ) -> Option<()> {
-        for (scalar, target) in scalars.iter().zip(&of_line.targets) {
-            let value = Value { line, scalar: *scalar };
-            match target {
-                None => {}
-                Some(Target::Field(field, _) | Target::Usage(field)) => self.set(*field, value, zone)?,
-                Some(Target::Header(header)) => self.set_header(*header, value)?,
-                Some(_) => return None,
+        for (scalar, slot) in scalars.iter().zip(&of_line.slots) {
+            if let Some(slot) = slot {
+                self.set(*slot, Value { line, scalar }, zone)?;
             }
         }
         let is_null = |place: &usize| scalars.get(*place).is_none_or(|scalar| scalar.kind == Kind::Null);
@@ -152,35 +188,37 @@ impl<'l> PerLine<'l> {
     /// Returns the preferred request id.
     #[inline]
     pub(super) fn request_id(&self) -> Option<&'l str> {
-        self.request_ids.into_iter().flatten().next()
+        let [own, of_headers, of_proxy] = self.request_ids;
+        own.or(of_headers).or(of_proxy)
     }
 
-    #[inline]
-    fn set(&mut self, field: Field, value: Value<'l>, zone: Zone) -> Option<()> {
-        match field {
-            Field::Ts => self.moments.stamp = Some(value.time(zone)?),
-            Field::StartedAt => self.moments.started = Some(value.time(zone)?),
-            Field::EndedAt => self.moments.ended = Some(value.time(zone)?),
-            Field::RunId => self.run = value.name()?,
-            Field::CallId => self.call = value.name()?,
-            Field::GroupId => self.group = value.name()?,
-            Field::RequestHash => self.request_hash = value.words()?,
-            Field::RequestId => self.request_ids[0] = value.name()?,
-            Field::AwsRequestId => self.aws_id |= value.is_some(),
-            Field::DurationMs => self.took(value.number()?)?,
-            Field::DurationS => self.took(value.number()?.map(|s| s * 1e3))?,
-            Field::DurationUs => self.took(value.number()?.map(|us| us / 1e3))?,
-            Field::DurationNs => self.took(value.number()?.map(|ns| ns / 1e6))?,
-            Field::DurationBare => {
+    #[inline(always)] // A step of the loop that reads a line.
+    fn set(&mut self, slot: Slot, value: Value<'l, '_>, zone: Zone) -> Option<()> {
+        match slot {
+            Slot::Stamp => self.moments.stamp = Some(value.time(zone)?),
+            Slot::Started => self.moments.started = Some(value.time(zone)?),
+            Slot::Ended => self.moments.ended = Some(value.time(zone)?),
+            Slot::Run => self.run = value.name()?,
+            Slot::Call => self.call = value.name()?,
+            Slot::Group => self.group = value.name()?,
+            Slot::RequestHash => self.request_hash = value.words()?,
+            Slot::RequestId(place) => *self.request_ids.get_mut(usize::from(place))? = value.name()?,
+            Slot::AwsId => self.aws_id |= value.is_some(),
+            Slot::Remaining(kind) => self.remaining[kind as usize] = value.integer()?,
+            Slot::DurationMs => self.took(value.number()?)?,
+            Slot::DurationS => self.took(value.number()?.map(|s| s * 1e3))?,
+            Slot::DurationUs => self.took(value.number()?.map(|us| us / 1e3))?,
+            Slot::DurationNs => self.took(value.number()?.map(|ns| ns / 1e6))?,
+            Slot::DurationBare => {
                 self.moments.bare_duration = value.number()?;
                 possible(self.moments.bare_duration.map(|ns| ns / 1e6), Span::LONGEST_MS)?;
                 self.durations += u8::from(self.moments.bare_duration.is_some());
             }
-            Field::InputTokens => self.consumed(value.integer()?, |usage| &mut usage.input_tokens)?,
-            Field::OutputTokens => self.consumed(value.integer()?, |usage| &mut usage.output_tokens)?,
-            Field::CacheRead => self.consumed(value.integer()?, |usage| &mut usage.cache_read_tokens)?,
-            Field::CacheWrite => self.consumed(value.integer()?, |usage| &mut usage.cache_write_tokens)?,
-            Field::CostUsd => {
+            Slot::InputTokens => self.consumed(value.integer()?, |usage| &mut usage.input_tokens)?,
+            Slot::OutputTokens => self.consumed(value.integer()?, |usage| &mut usage.output_tokens)?,
+            Slot::CacheRead => self.consumed(value.integer()?, |usage| &mut usage.cache_read_tokens)?,
+            Slot::CacheWrite => self.consumed(value.integer()?, |usage| &mut usage.cache_write_tokens)?,
+            Slot::CostUsd => {
                 let usd = value.number()?;
                 possible(usd, DEAREST_USD)?;
                 if let Some(usd) = usd.filter(|usd| *usd >= 0.0) {
@@ -188,14 +226,14 @@ impl<'l> PerLine<'l> {
                     self.usage.get_or_insert_default().cost_micro_usd = cost_micro_usd(Some(usd));
                 }
             }
-            Field::TtftMs => {
+            Slot::TtftMs => {
                 let ttft = value.number()?;
                 possible(ttft, Span::LONGEST_MS)?;
                 if let Some(ms) = ttft.filter(|ms| *ms >= 0.0) {
                     self.usage.get_or_insert_default().ttft_ms_plus_1 = ttft_ms_plus_1(Some(ms));
                 }
             }
-            Field::ChunkGapMs => {
+            Slot::ChunkGapMs => {
                 let gap = value.number()?;
                 // A long gap is stored in a detail beside the row.
                 if gap.is_some_and(|ms| ms >= Detail::LEAST_CHUNK_GAP_MS) {
@@ -203,21 +241,6 @@ impl<'l> PerLine<'l> {
                 }
                 self.chunk_gap = gap.is_some();
             }
-            // No other field varies.
-            _ => return None,
-        }
-        Some(())
-    }
-
-    #[inline]
-    fn set_header(&mut self, header: Header, value: Value<'l>) -> Option<()> {
-        match header {
-            Header::RequestId => self.request_ids[1] = value.name()?,
-            Header::ProxyRequestId => self.request_ids[2] = value.name()?,
-            Header::AwsRequestId => self.aws_id |= value.is_some(),
-            Header::Limit(LimitPart::Remaining, kind) => self.remaining[kind as usize] = value.integer()?,
-            // No other header varies.
-            _ => return None,
         }
         Some(())
     }
@@ -247,14 +270,17 @@ fn possible(number: Option<f64>, most: f64) -> Option<()> {
 
 /// Value of one scalar. Its accessors return `Some(None)` for null.
 #[derive(Clone, Copy)]
-struct Value<'l> {
+struct Value<'l, 's> {
     line: &'l str,
-    scalar: ScalarSpan,
+    scalar: &'s ScalarSpan,
 }
 
-impl<'l> Value<'l> {
-    fn bytes(self) -> &'l [u8] {
-        self.line.as_bytes().get(self.scalar.start as usize..self.scalar.end as usize).unwrap_or_default()
+impl<'l> Value<'l, '_> {
+    /// Returns the bytes of the scalar without its `quotes` at either end.
+    #[inline]
+    fn bytes(self, quotes: usize) -> &'l [u8] {
+        let end = (self.scalar.end as usize).saturating_sub(quotes);
+        self.line.as_bytes().get(self.scalar.start as usize + quotes..end).unwrap_or_default()
     }
 
     fn is_some(self) -> bool {
@@ -265,7 +291,7 @@ impl<'l> Value<'l> {
     fn words(self) -> Option<Option<&'l str>> {
         match self.scalar.kind {
             Kind::Null => Some(None),
-            Kind::Text => self.line.get(self.scalar.start as usize..self.scalar.end as usize).map(Some),
+            Kind::Text => self.scalar.inside(self.line).map(Some),
             _ => None,
         }
     }
@@ -280,7 +306,8 @@ impl<'l> Value<'l> {
     fn integer(self) -> Option<Option<i64>> {
         match self.scalar.kind {
             Kind::Null => Some(None),
-            Kind::Integer | Kind::Text => scan::integer(self.bytes()).map(Some),
+            Kind::Integer => digits::integer(self.bytes(0)).map(Some),
+            Kind::Text => digits::integer(self.bytes(1)).map(Some),
             _ => None,
         }
     }
@@ -290,17 +317,17 @@ impl<'l> Value<'l> {
     fn number(self) -> Option<Option<f64>> {
         match self.scalar.kind {
             Kind::Null => Some(None),
-            Kind::Integer | Kind::Decimal => scan::decimal(self.bytes()).map(Some),
+            Kind::Integer | Kind::Decimal => digits::decimal(self.bytes(0)).map(Some),
             _ => None,
         }
     }
 
     /// Returns a time; `None` also if it is null.
-    #[inline]
+    #[inline(always)]
     fn time(self, zone: Zone) -> Option<Time> {
         match self.scalar.kind {
             Kind::Text => timestamp::from_text(self.words()??, zone),
-            Kind::Integer => timestamp::from_integer(scan::integer(self.bytes())?),
+            Kind::Integer => timestamp::from_integer(digits::integer(self.bytes(0))?),
             _ => None,
         }
     }

@@ -192,23 +192,18 @@ impl<'l> Rest<'l, '_> {
     fn text(&mut self) -> Option<&'l str> {
         let (scalar, rest) = self.scalars.as_slice().split_first().filter(|(scalar, _)| scalar.kind == Kind::Text)?;
         self.scalars = rest.iter();
-        Some(self.text_of(scalar))
-    }
-
-    #[inline]
-    fn text_of(&self, scalar: &ScalarSpan) -> &'l str {
-        self.line.get(scalar.start as usize..scalar.end as usize).unwrap_or_default()
+        scalar.inside(self.line)
     }
 
     /// Consumes the next scalar of any kind; null after the last.
     fn next(&mut self) -> Scalar<'l> {
         let Some(scalar) = self.scalars.next() else { return Scalar::Null };
-        let text = || self.text_of(scalar);
+        let text = || scalar.of(self.line).unwrap_or_default();
         match scalar.kind {
             Kind::Null => Scalar::Null,
             Kind::True => Scalar::Bool(true),
             Kind::False => Scalar::Bool(false),
-            Kind::Text => Scalar::Text(text().into()),
+            Kind::Text => Scalar::Text(scalar.inside(self.line).unwrap_or_default().into()),
             Kind::Escaped => Reader::new(text()).string().map_or(Scalar::Null, Scalar::Text),
             Kind::Integer => json::integer(text()).unwrap_or(Scalar::Null),
             Kind::Decimal => json::decimal(text()).unwrap_or(Scalar::Null),

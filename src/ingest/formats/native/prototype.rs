@@ -57,7 +57,7 @@ impl Prototype {
 
     /// Returns the prototype of a line; `None` if its row depends on values that lines like it need not share.
     pub(super) fn learn(made: &Made<'_, '_>) -> Option<Entry<Prototype>> {
-        let Made { line, scalars, plan, record, table, .. } = *made;
+        let Made { line, scalars, plan, record, place, table } = *made;
         let row = *table.rows.last()?;
         let detail = table.detail(&row).copied();
         let roles = plan.roles();
@@ -65,16 +65,17 @@ impl Prototype {
         if scalars.iter().zip(&roles).any(stands_in) || detail.is_some_and(|detail| !is_of_a_success(&detail)) {
             return None;
         }
+        let is_bare = detail.is_none() && !place.keep_ids;
         let differs = |role: Role| match role {
             Role::Free => true,
-            Role::Is(target) => varies(target) || is_of_failures(target) || (detail.is_none() && is_of_retries(target)),
+            Role::Is(target) => varies(target) || is_of_failures(target) || (is_bare && is_of_retries(target)),
             Role::Part => false,
         };
         let (cuts, roles): (Vec<_>, Vec<Role>) = scalars
             .iter()
             .zip(roles)
             .filter(|(_, role)| differs(*role))
-            .map(|(scalar, role)| (scalar.with_quotes(), role))
+            .map(|(scalar, role)| (scalar.ends(), role))
             .unzip();
         let prototype = Prototype {
             row: Attempt { flags: Flags(row.flags.0 & !VARYING_FLAGS), ..row },
@@ -91,8 +92,7 @@ impl Prototype {
     /// Returns whether the prototype reproduces the row of the line it was learned from.
     fn makes_same(&self, made: &Made<'_, '_>, row: &Attempt, cuts: &[(usize, usize)]) -> bool {
         let Made { line, scalars, record, place, table, .. } = *made;
-        let of_cut: Vec<ScalarSpan> =
-            scalars.iter().filter(|scalar| cuts.contains(&scalar.with_quotes())).copied().collect();
+        let of_cut: Vec<ScalarSpan> = scalars.iter().filter(|scalar| cuts.contains(&scalar.ends())).copied().collect();
         let mut said = PerLine::default();
         if said.read(line, &of_cut, &self.targets, place.zone).is_none() {
             return false;
@@ -119,7 +119,7 @@ impl Prototype {
         said.read(line, scalars, &self.targets, place.zone)?;
         let mut row = self.row_of(&said, line, place)?;
         let names = &self.names;
-        let origin = *self.origin.get_or_insert_with(|| origins.of(&names.each_ref().map(|name| &**name), table));
+        let origin = &*self.origin.get_or_insert_with(|| origins.of(&names.each_ref().map(|name| &**name), table));
         row.origin = origin.1;
         let answered = row.ended();
         for kind in LimitKind::ALL {
@@ -130,16 +130,16 @@ impl Prototype {
         let (run, call) = self.names_of(&said);
         let (request_id, request_hash) = (said.request_id(), body_hash(said.request_hash));
         row.run = table.names.intern(run.unwrap_or(place.stream));
-        let detail = self.detail.map(|detail| Detail {
-            request_id: table.keep(request_id.map(kept_id)),
-            call_id: table.keep(call.map(kept_id)),
-            request_hash,
-            ..detail
-        });
-        if detail.is_none() {
-            row.detail = keep_ids(table, request_id, call, request_hash, row.number);
+        match self.detail {
+            None => {
+                row.detail = keep_ids(table, (request_id, call), request_hash, place, row.number);
+                table.push(row, None, said.usage);
+            }
+            Some(detail) => {
+                let (request_id, call_id) = (table.keep(request_id.map(kept_id)), table.keep(call.map(kept_id)));
+                table.push(row, Some(Detail { request_id, call_id, request_hash, ..detail }), said.usage);
+            }
         }
-        table.push(row, detail, said.usage);
         Some(())
     }
 

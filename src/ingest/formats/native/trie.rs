@@ -3,9 +3,9 @@
 use crate::ingest::record::scan;
 
 /// Maximum number of values; when it is reached, all are discarded and learning starts anew.
-const MOST: usize = 64;
+const MOST: usize = 256;
 
-/// Start and end of a scalar in its line, excluding quotes.
+/// Start and end of a scalar in its line, including quotes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ScalarSpan {
     pub(super) start: u32,
@@ -14,10 +14,21 @@ pub(super) struct ScalarSpan {
 }
 
 impl ScalarSpan {
-    /// Returns start and end including quotes.
-    pub(super) fn with_quotes(self) -> (usize, usize) {
-        let quote = usize::from(self.kind == scan::Kind::Text);
-        (self.start as usize - quote, self.end as usize + quote)
+    /// Returns start and end.
+    pub(super) fn ends(self) -> (usize, usize) {
+        (self.start as usize, self.end as usize)
+    }
+
+    /// Returns the scalar's text in `line`, including quotes.
+    #[inline]
+    pub(super) fn of<'l>(&self, line: &'l str) -> Option<&'l str> {
+        line.get(self.start as usize..self.end as usize)
+    }
+
+    /// Returns what a text without escapes has between its quotes.
+    #[inline]
+    pub(super) fn inside<'l>(&self, line: &'l str) -> Option<&'l str> {
+        line.get(self.start as usize + 1..(self.end as usize).checked_sub(1)?)
     }
 }
 
@@ -35,7 +46,8 @@ pub(super) struct Trie<V> {
 struct Node<V> {
     /// Constant bytes before the scalar.
     before: Box<[u8]>,
-    /// Possible next scalars, most frequent first.
+    /// Possible next scalars, most frequent first, but none behind one whose constant bytes begin its own: before a
+    /// list, an object or whitespace, the longest constant that fits is the right one.
     next: Vec<Node<V>>,
     /// Constant bytes after the last scalar, with the value of each such line.
     ends: Vec<(Box<[u8]>, V)>,
@@ -91,8 +103,10 @@ impl<V> Trie<V> {
         let mut here = &mut self.root;
         for before in before {
             let place = here.next.iter().position(|node| node.before == before).unwrap_or_else(|| {
-                here.next.push(Node::new(before));
-                here.next.len() - 1
+                let shorter = here.next.iter().position(|node| before.starts_with(&node.before));
+                let place = shorter.unwrap_or(here.next.len());
+                here.next.insert(place, Node::new(before));
+                place
             });
             here = &mut here.next[place];
         }
@@ -111,24 +125,24 @@ impl<V> Trie<V> {
     #[inline(never)] // As a function of its own, its loop gets all registers, which saves more than the call costs.
     pub(super) fn fit(&mut self, line: &[u8], scalars: &mut Vec<ScalarSpan>) -> Fit<'_, V> {
         scalars.clear();
-        let (mut here, mut at) = (&mut self.root, 0);
+        let (mut here, mut rest) = (&mut self.root, line);
         loop {
-            match here.step(line, at) {
-                Step::On(rank, (kind, start, end, next)) => {
-                    scalars.push(ScalarSpan { start: start as u32, end: end as u32, kind });
-                    at = next;
-                    if rank > 0 {
-                        here.next.swap(rank, rank - 1);
-                    }
-                    here = &mut here.next[rank.saturating_sub(1)];
-                }
-                Step::Unusual => return Fit::Unusual,
-                Step::Over => break,
+            if !here.ends.is_empty()
+                && let Some(nth) = here.ends.iter().position(|(end, _)| **end == *rest)
+            {
+                return Fit::Whole(&mut here.ends[nth].1);
             }
+            let first = here.next.first().and_then(|node| scan::after(rest, &node.before)).map(|after| (0, after));
+            let Some((rank, after)) = first.or_else(|| here.later(rest)) else { return Fit::Other };
+            let Some((kind, length)) = scan::scalar(after) else {
+                return if after.first().is_some_and(scan::begins_scalar) { Fit::Unusual } else { Fit::Other };
+            };
+            let start = (line.len() - after.len()) as u32;
+            scalars.push(ScalarSpan { start, end: start + length as u32, kind });
+            let Some(after) = after.get(length..) else { return Fit::Other };
+            rest = after;
+            here = &mut here.next[rank];
         }
-        let rest = &line[at..];
-        let end = here.ends.iter_mut().find(|(end, _)| scan::same(end, rest));
-        end.map_or(Fit::Other, |(_, value)| Fit::Whole(value))
     }
 }
 
@@ -142,34 +156,18 @@ impl<V> Node<V> {
         self.next.iter_mut().for_each(|node| node.each(visit));
     }
 
-    #[inline]
-    fn step(&self, line: &[u8], at: usize) -> Step {
-        let rest = line.get(at..).unwrap_or_default();
-        for (rank, node) in self.next.iter().enumerate() {
-            if !scan::starts_with(rest, &node.before) {
-                continue;
-            }
-            let begin = at + node.before.len();
-            if let Some(scalar) = scan::scalar(line, begin) {
-                return Step::On(rank, scalar);
-            }
-            // Otherwise another constant may continue here: a list, an object or whitespace.
-            if line.get(begin).is_some_and(|byte| matches!(byte, b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n')) {
-                return Step::Unusual;
-            }
+    /// Finds the node beyond the first that `rest` continues with, and moves it one rank up. Returns its new rank, and
+    /// what follows its constant bytes.
+    #[inline(never)] // Rarely called.
+    fn later<'r>(&mut self, rest: &'r [u8]) -> Option<(usize, &'r [u8])> {
+        let found = |(rank, node): (usize, &Node<V>)| Some((rank, scan::after(rest, &node.before)?));
+        let (rank, after) = self.next.iter().enumerate().skip(1).find_map(found)?;
+        if self.next[rank - 1].before.starts_with(&self.next[rank].before) {
+            return Some((rank, after));
         }
-        Step::Over
+        self.next.swap(rank, rank - 1);
+        Some((rank - 1, after))
     }
-}
-
-/// Next step of matching a line.
-enum Step {
-    /// Continue with the scalar of this rank among the next ones.
-    On(usize, (scan::Kind, usize, usize, usize)),
-    /// A scalar that needs the strict reader.
-    Unusual,
-    /// No known scalar follows.
-    Over,
 }
 
 #[cfg(test)]
@@ -188,7 +186,11 @@ mod tests {
             Fit::Unusual => None,
             Fit::Other => Some(usize::MAX),
         };
-        (found, scalars.iter().map(|it| line[it.start as usize..it.end as usize].to_owned()).collect())
+        let text = |scalar: &ScalarSpan| match scalar.kind {
+            scan::Kind::Text => scalar.inside(line).map(str::to_owned),
+            _ => scalar.of(line).map(str::to_owned),
+        };
+        (found, scalars.iter().filter_map(text).collect())
     }
 
     #[test]

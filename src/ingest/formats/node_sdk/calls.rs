@@ -1,6 +1,6 @@
 //! Calls in progress, assembled from the log lines of a TypeScript SDK.
 
-use super::message::{Line, Message, Next, Object, Result};
+use super::message::{AttemptLine, Message, Next, Object, Result};
 use crate::ingest::formats::text::attempt::{Attempt, Call};
 use crate::ingest::formats::text::clock::Moment;
 use crate::ingest::position::Position;
@@ -83,7 +83,7 @@ impl Calls {
     pub(super) fn outcome(
         &mut self,
         sink: &mut Sink<'_>,
-        line: &Line<'_>,
+        line: &AttemptLine<'_>,
         mut moment: Moment,
         raw: &str,
         at: &Position<'_>,
@@ -244,7 +244,7 @@ impl Calls {
 
     /// Returns the call continued by an attempt whose start was not logged: the call the line names or, as lines
     /// about failed connections name none, one with a matching number of attempts left.
-    fn continued(&self, line: &Line<'_>, next: Next) -> Option<Place> {
+    fn continued(&self, line: &AttemptLine<'_>, next: Next) -> Option<Place> {
         let by_name = |first: &str| self.latest(|open| open.ids.first().is_some_and(|id| id == first));
         let left = match next {
             Next::Retry { left } => left,

@@ -2,7 +2,7 @@
 
 /// A line that begins with the id of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Line<'l> {
+pub(super) struct AttemptLine<'l> {
     /// Id of the attempt, such as `log_25c70c`.
     pub(super) id: &'l str,
     pub(super) retry_of: Option<&'l str>,
@@ -60,7 +60,7 @@ pub(super) enum Object {
 const PREFIX: usize = 96;
 
 /// Parses a line; `None` if it has no id.
-pub(super) fn read(line: &str) -> Option<Line<'_>> {
+pub(super) fn read(line: &str) -> Option<AttemptLine<'_>> {
     let front = &line[..line.floor_char_boundary(PREFIX)];
     let rest = line.get(front.find("[log_")? + 1..)?;
     let (inside, message) = rest.split_once(']')?;
@@ -74,7 +74,7 @@ pub(super) fn read(line: &str) -> Option<Line<'_>> {
             _ => {}
         }
     }
-    Some(Line { id, retry_of, request_id, message: message_of(message.trim_start()) })
+    Some(AttemptLine { id, retry_of, request_id, message: message_of(message.trim_start()) })
 }
 
 fn is_id(text: &str) -> bool {
@@ -136,7 +136,8 @@ mod tests {
             duration_ms: Some(28.0),
             next: Next::Retry { left: 1 },
         };
-        let expected = Line { id: "log_0a1b2c", retry_of: Some("log_0a1b2b"), request_id: Some("req_7"), message };
+        let expected =
+            AttemptLine { id: "log_0a1b2c", retry_of: Some("log_0a1b2b"), request_id: Some("req_7"), message };
         assert_eq!(read(line), Some(expected));
         for (line, expected) in [
             ("[log_0a1b2c] sending request {", Message::Object { kind: Object::Request, literal: "{" }),

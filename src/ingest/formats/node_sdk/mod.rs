@@ -25,7 +25,7 @@ impl Format for NodeSdk {
         "Console lines of the Anthropic and OpenAI TypeScript SDKs, with the objects that their debug level prints."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`[log_` and six hexadecimal digits, in front of what became of a request"
     }
 

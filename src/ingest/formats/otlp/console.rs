@@ -22,7 +22,7 @@ impl Format for Console {
         "OpenTelemetry spans as the console exporter for JavaScript prints them."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "objects over several lines with `traceId`, `kind` and `attributes` as bare keys"
     }
 

@@ -38,7 +38,7 @@ impl Format for Otlp {
         "OpenTelemetry traces and logs as JSON: HTTP requests, calls of models, events of coding agents."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "objects with `resourceSpans` or `resourceLogs`, or spans with a trace, a start and attributes"
     }
 

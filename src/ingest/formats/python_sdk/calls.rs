@@ -3,9 +3,9 @@
 mod pairing;
 
 use super::habits::{LAST_RUNG, is_model_path, is_retried, rung_of};
+use super::log_line::LogLine;
 use super::message::Source;
 use super::options::Options;
-use super::spot::Spot;
 use crate::ingest::formats::text::attempt::{Attempt, Call};
 use crate::ingest::formats::text::literal::to_json;
 use crate::ingest::sink::Sink;
@@ -71,27 +71,27 @@ impl Calls {
     }
 
     /// Processes a request being sent. Returns whether it is a new attempt.
-    pub(super) fn sent(&mut self, sink: &mut Sink<'_>, url: &str, spot: &Spot<'_>) -> bool {
+    pub(super) fn sent(&mut self, sink: &mut Sink<'_>, url: &str, line: &LogLine<'_>) -> bool {
         if url.is_empty() {
             let announced = |attempt: &Attempt| !attempt.is_over() && attempt.told & CONNECTION_SENT == 0;
             if let Some(attempt) = self.last_attempts().find(|attempt| announced(attempt)) {
                 attempt.told |= CONNECTION_SENT;
                 // The SDK, too, may log `POST` without a URL.
-                if spot.provider.is_none() {
+                if line.provider.is_none() {
                     return false;
                 }
             }
         }
-        let attempt = self.begin(sink, url, spot);
-        attempt.begun = Some(spot.moment);
-        if spot.provider.is_none() && url.is_empty() {
+        let attempt = self.begin(sink, url, line);
+        attempt.begun = Some(line.moment);
+        if line.provider.is_none() && url.is_empty() {
             attempt.told |= CONNECTION_SENT;
         }
         true
     }
 
     /// Processes a response. Returns whether it belongs to a new attempt.
-    pub(super) fn answer(&mut self, sink: &mut Sink<'_>, answer: Answer<'_>, spot: &Spot<'_>) -> bool {
+    pub(super) fn answer(&mut self, sink: &mut Sink<'_>, answer: Answer<'_>, line: &LogLine<'_>) -> bool {
         let source = answer.source as u8;
         self.has_answers = true;
         self.has_sdk_lines |= answer.source == Source::Sdk;
@@ -105,19 +105,19 @@ impl Calls {
         let is_first = |attempt: &Attempt| is_same(attempt) && !attempt.is_over();
         let again = self.place(is_again);
         let place = again.or_else(|| self.place(is_first));
-        let are_concurrent = self.are_concurrent(spot);
+        let are_concurrent = self.are_concurrent(line);
         if are_concurrent {
             if again.is_some() { self.note_rivals(is_again) } else { self.note_rivals(is_first) }
         }
         let is_new = place.is_none();
         let attempt = match place.and_then(|place| self.calls[place].attempts.last_mut()) {
             Some(attempt) => attempt,
-            None => self.begin(sink, answer.url, spot),
+            None => self.begin(sink, answer.url, line),
         };
         attempt.told |= source;
         if attempt.status.is_none() {
-            attempt.stand(spot.line, &spot.at);
-            attempt.ended = Some(spot.moment);
+            attempt.stand(line.text, &line.at);
+            attempt.ended = Some(line.moment);
         }
         attempt.status = Some(answer.status);
         attempt.headers = answer.headers.or(attempt.headers.take());
@@ -148,9 +148,9 @@ impl Calls {
     }
 
     /// Records that the latest request got no response.
-    pub(super) fn raised(&mut self, exception: &str, spot: &Spot<'_>) {
+    pub(super) fn raised(&mut self, exception: &str, line: &LogLine<'_>) {
         if let Some(attempt) = self.latest(|attempt| !attempt.is_over()) {
-            attempt.ended = Some(spot.moment);
+            attempt.ended = Some(line.moment);
             attempt.exception = Some(if exception.is_empty() { "ConnectionError" } else { exception }.to_owned());
         }
     }
@@ -178,10 +178,10 @@ impl Calls {
         path: &str,
         wait_ms: f64,
         count: Option<(i64, i64)>,
-        spot: &Spot<'_>,
+        line: &LogLine<'_>,
     ) -> (bool, Time) {
         let is_recent = |attempt: &Attempt| {
-            let since = |ended| spot.moment.at.us_since(ended);
+            let since = |ended| line.moment.at.us_since(ended);
             attempt.ended.is_none_or(|ended| since(ended.at) <= LONGEST_READ_US.max(ended.slack_us * 2))
         };
         let is_same = |attempt: &Attempt| {
@@ -194,7 +194,7 @@ impl Calls {
         let is_lost = |attempt: &Attempt| is_same(attempt) && !attempt.is_over();
         let told = self.latest_place(is_told);
         let place = told.or_else(|| self.latest_place(is_lost)).or_else(|| self.latest_place(failed));
-        if self.are_concurrent(spot) {
+        if self.are_concurrent(line) {
             if told.is_some() { self.note_rivals(is_told) } else { self.note_rivals(is_lost) }
         }
         let has_client_lines = self.last_attempts().any(|attempt| attempt.told & Source::Client as u8 > 0);
@@ -202,24 +202,24 @@ impl Calls {
             self.touch(place);
         } else {
             self.next_count = count.map(|(retry, _)| retry - 1).or(self.next_count);
-            self.begin(sink, path, spot);
+            self.begin(sink, path, line);
         }
         if let Some(rung) = rung_of(wait_ms).filter(|_| count.is_none()) {
-            self.settle_count(sink, rung, spot);
+            self.settle_count(sink, rung, line);
         }
         let is_new = place.is_none();
         let Some(attempt) = self.calls.last_mut().and_then(|call| call.attempts.last_mut()) else {
-            return (false, spot.moment.at);
+            return (false, line.moment.at);
         };
         if !attempt.is_over() {
-            attempt.ended = Some(spot.moment);
-            attempt.stand(spot.line, &spot.at);
+            attempt.ended = Some(line.moment);
+            attempt.stand(line.text, &line.at);
             // If responses are logged, there was none.
             attempt.is_lost = true;
             attempt.kind = has_client_lines.then_some("connection_error");
         }
         attempt.planned_ms = Some(wait_ms);
-        let due = attempt.due().unwrap_or(spot.moment.at);
+        let due = attempt.due().unwrap_or(line.moment.at);
         if let Some((number, _)) = count {
             self.count_from(number);
         }
@@ -228,7 +228,7 @@ impl Calls {
 
     /// Corrects the assignment of the latest attempt: the length of the SDK's wait reveals how often it had retried.
     /// If that contradicts the attempt's place in its call, it belongs to another call.
-    fn settle_count(&mut self, sink: &mut Sink<'_>, rung: usize, spot: &Spot<'_>) {
+    fn settle_count(&mut self, sink: &mut Sink<'_>, rung: usize, line: &LogLine<'_>) {
         let Some(call) = self.calls.last_mut().filter(|call| call.key.is_none()) else { return };
         let count = call.counted_from as usize + call.attempts.len() - 1;
         // A wait longer than the SDK's own may have been requested by the server in headers that are not logged.
@@ -242,8 +242,8 @@ impl Calls {
             return;
         }
         let Some(attempt) = call.attempts.pop() else { return };
-        let place = self.due(&Options::default(), Some(rung as i64), &attempt.url, spot);
-        let place = place.unwrap_or_else(|| self.open(sink, &Options::default(), Some(rung as i64), spot));
+        let place = self.due(&Options::default(), Some(rung as i64), &attempt.url, line);
+        let place = place.unwrap_or_else(|| self.open(sink, &Options::default(), Some(rung as i64), line));
         self.calls[place].attempts.push(attempt);
         self.touch(place);
     }
@@ -258,15 +258,15 @@ impl Calls {
     }
 
     /// Begins an attempt for a request to `url`, of a call that is due or of a new one.
-    fn begin(&mut self, sink: &mut Sink<'_>, url: &str, spot: &Spot<'_>) -> &mut Attempt {
+    fn begin(&mut self, sink: &mut Sink<'_>, url: &str, line: &LogLine<'_>) -> &mut Attempt {
         let options = std::mem::take(&mut self.options);
         let count = self.next_count.take();
-        let place = self.due(&options, count, url, spot).unwrap_or_else(|| self.open(sink, &options, count, spot));
+        let place = self.due(&options, count, url, line).unwrap_or_else(|| self.open(sink, &options, count, line));
         if options.key.is_some() {
-            self.trade(place, spot);
+            self.trade(place, line);
         }
-        let due = self.calls[place].last().and_then(Attempt::due).filter(|_| !spot.moment.is_made_up());
-        self.reached = due.map_or(self.reached, |due| due.min(spot.moment.at.plus_us(spot.moment.slack_us)));
+        let due = self.calls[place].last().and_then(Attempt::due).filter(|_| !line.moment.is_made_up());
+        self.reached = due.map_or(self.reached, |due| due.min(line.moment.at.plus_us(line.moment.slack_us)));
         self.touch(place);
         let place = self.calls.len() - 1;
         let call = &mut self.calls[place];
@@ -278,14 +278,14 @@ impl Calls {
         // Each request of the application has its own key, whatever its body.
         call.repeats_body |= options.key.is_some();
         call.request_hash = call.request_hash.take().or(options.request_hash);
-        call.attempts.push(Attempt::new(spot.line, &spot.at));
+        call.attempts.push(Attempt::new(line.text, &line.at));
         let last = call.attempts.len() - 1;
         call.attempts[last].url = url.to_owned();
         &mut call.attempts[last]
     }
 
     /// Opens a call, after emitting those that are complete.
-    fn open(&mut self, sink: &mut Sink<'_>, options: &Options, count: Option<i64>, spot: &Spot<'_>) -> usize {
+    fn open(&mut self, sink: &mut Sink<'_>, options: &Options, count: Option<i64>, line: &LogLine<'_>) -> usize {
         let has_sdk_lines = self.has_sdk_lines;
         let mut waiting = self.calls.len();
         let is_over = |call: &mut Call| {
@@ -307,7 +307,7 @@ impl Calls {
             self.named += 1;
             options.key.clone().unwrap_or_else(|| format!("call-{}", self.named))
         });
-        let user_agent = spot.provider.map(|provider| match provider {
+        let user_agent = line.provider.map(|provider| match provider {
             "anthropic" => "Anthropic/Python".to_owned(),
             _ => "OpenAI/Python".to_owned(),
         });
@@ -316,7 +316,7 @@ impl Calls {
             key: options.key.clone(),
             counted_from: count.unwrap_or(0),
             is_counted: true,
-            provider: spot.provider,
+            provider: line.provider,
             user_agent,
             ..Call::default()
         });

@@ -2,9 +2,9 @@
 
 mod calls;
 mod habits;
+mod log_line;
 mod message;
 mod options;
-mod spot;
 
 use super::text::clock::Clock;
 use super::text::literal::to_json;
@@ -15,9 +15,9 @@ use crate::ingest::position::Position;
 use crate::ingest::sink::Sink;
 use calls::{Answer, Calls};
 use habits::is_model_path;
+use log_line::LogLine;
 use message::{Message, Source};
 use options::Options;
-use spot::Spot;
 
 /// Format of lines of `httpx`, `anthropic._base_client` and `openai._base_client`, with any prefix before the
 /// messages.
@@ -32,7 +32,7 @@ impl Format for PythonSdk {
         "Log lines of the Anthropic and OpenAI Python SDKs and of httpx, with or without times."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "`Retrying request to .. in .. seconds`, or `HTTP Request: POST` to the path of a model API"
     }
 
@@ -94,8 +94,8 @@ impl PythonDecoder {
         };
         self.is_in_traceback = false;
         let moment = self.clock.read(line, &at, sink.zone());
-        let spot = Spot { line, at, moment, provider: provider_in(&line[..start]) };
-        let opened = self.take(sink, message, &spot);
+        let log_line = LogLine { text: line, at, moment, provider: provider_in(&line[..start]) };
+        let opened = self.take(sink, message, &log_line);
         self.clock.reach(self.calls.reached);
         // The line at which an attempt begins is counted when the attempt is complete.
         if !opened {
@@ -104,24 +104,24 @@ impl PythonDecoder {
     }
 
     /// Processes a message. Returns whether it began an attempt.
-    fn take(&mut self, sink: &mut Sink<'_>, message: Message<'_>, spot: &Spot<'_>) -> bool {
+    fn take(&mut self, sink: &mut Sink<'_>, message: Message<'_>, line: &LogLine<'_>) -> bool {
         let calls = &mut self.calls;
         match message {
             Message::Options(literal) => calls.options = Options::of(&to_json(literal).0),
             Message::Count(count) => calls.next_count = Some(count),
-            Message::Sent { url } => return calls.sent(sink, url, spot),
+            Message::Sent { url } => return calls.sent(sink, url, line),
             Message::Answer { source, url, status, headers } => {
                 let headers = (!headers.is_empty()).then(|| to_json(headers).0);
-                return calls.answer(sink, Answer { source, url, status, headers }, spot);
+                return calls.answer(sink, Answer { source, url, status, headers }, line);
             }
             Message::RequestId(id) => calls.request_id(id),
             Message::ServerSays { retry } => calls.server_says(retry),
             Message::Raised { exception } => {
-                calls.raised(exception, spot);
+                calls.raised(exception, line);
                 self.is_in_traceback = exception.is_empty();
             }
             Message::Retry { path, seconds, count } => {
-                let (opened, due) = calls.retry(sink, path, seconds * 1e3, count, spot);
+                let (opened, due) = calls.retry(sink, path, seconds * 1e3, count, line);
                 self.clock.pass(due);
                 return opened;
             }

@@ -26,7 +26,7 @@ impl Format for RetryLines {
         "Lines of retry loops (tenacity, backoff, botocore, Spring, agents) in the text of any logger."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "lines that tell of a failure and of its retry, or of the body of an SDK's error"
     }
 

@@ -1,7 +1,7 @@
 //! Attempts assembled from several lines, and the calls of an SDK they belong to.
 
 use super::clock::Moment;
-use crate::ingest::position::{Given, Position};
+use crate::ingest::position::{Defaults, Position};
 use crate::ingest::record::{Field, Record, Times, provider_in};
 use crate::ingest::sink::Sink;
 use crate::model::Time;
@@ -11,7 +11,7 @@ use crate::model::Time;
 pub(in crate::ingest::formats) struct Attempt {
     line: u32,
     record: u32,
-    given: Option<Given>,
+    defaults: Option<Defaults>,
     /// Text of the line that represents the attempt.
     raw: String,
     /// When it was sent, if a line says so.
@@ -56,7 +56,7 @@ impl Attempt {
 
     /// Makes the line `raw` represent the attempt.
     pub(in crate::ingest::formats) fn stand(&mut self, raw: &str, at: &Position<'_>) {
-        (self.line, self.record, self.given) = (at.line, at.record, at.given.cloned());
+        (self.line, self.record, self.defaults) = (at.line, at.record, at.defaults.cloned());
         self.raw = raw[..raw.floor_char_boundary(LONGEST_RAW)].to_owned();
     }
 
@@ -129,7 +129,7 @@ impl Call {
     pub(in crate::ingest::formats) fn give(&self, sink: &mut Sink<'_>) {
         let known = self.attempts.iter().zip(schedule(&self.attempts)).zip(self.counted_from..);
         for ((attempt, span), count) in known {
-            let at = Position { line: attempt.line, record: attempt.record, given: attempt.given.as_ref() };
+            let at = Position { line: attempt.line, record: attempt.record, defaults: attempt.defaults.as_ref() };
             if !attempt.is_over() {
                 sink.unended(at);
                 continue;
@@ -175,14 +175,14 @@ impl Call {
 
 /// Start of an attempt, and its end if known separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Span {
+struct AttemptTimes {
     sent: Time,
     ended: Option<Time>,
 }
 
 /// Returns the times of the attempts of a call. An SDK waits exactly as long as it announces between a failure and
 /// the next attempt, so timestamps in whole seconds are moved within their second to match.
-fn schedule(attempts: &[Attempt]) -> Vec<Span> {
+fn schedule(attempts: &[Attempt]) -> Vec<AttemptTimes> {
     let mut shifts = shifts_us(attempts).into_iter();
     let mut due: Option<Time> = None;
     let mut spans = Vec::with_capacity(attempts.len());
@@ -203,7 +203,7 @@ fn schedule(attempts: &[Attempt]) -> Vec<Span> {
         let is_told = attempt.begun.is_none() || attempt.begun.is_some_and(|begun| begun.slack_us == 0);
         let is_made_up = attempt.ended.is_some_and(|ended| ended.is_made_up());
         let is_known = !is_made_up && (end > sent || (is_told && begun.is_some()));
-        spans.push(Span { sent, ended: (is_known && attempt.duration_ms.is_none()).then_some(end) });
+        spans.push(AttemptTimes { sent, ended: (is_known && attempt.duration_ms.is_none()).then_some(end) });
         let end = end.max(sent.plus_us(us_of(attempt.duration_ms)));
         due = attempt.planned_ms.map(|_| end.plus_us(us_of(attempt.planned_ms)));
     }

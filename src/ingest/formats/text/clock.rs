@@ -60,7 +60,7 @@ impl Clock {
     pub(in crate::ingest::formats) fn read(&mut self, line: &str, at: &Position<'_>, zone: Zone) -> Moment {
         let slack_us = |is_whole| if is_whole { WHOLE_SECOND_US } else { 0 };
         let own = time_in_front(line, zone).map(|(time, is_whole, _)| (time, slack_us(is_whole), Times::Dated));
-        let told = own.or_else(|| Some((at.given?.time?, 0, Times::Dated)));
+        let told = own.or_else(|| Some((at.defaults?.time?, 0, Times::Dated)));
         let told =
             told.or_else(|| self.by_time_of_day(line).map(|(time, whole)| (time, slack_us(whole), Times::Undated)));
         if let Some((stamp, slack_us, times)) = told {

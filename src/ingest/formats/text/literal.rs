@@ -206,7 +206,8 @@ fn unescape(chars: &mut std::str::CharIndices<'_>, value: &mut String) {
 }
 
 /// Appends `text` as a JSON string.
-pub(in crate::ingest::formats) fn quote(text: &str, json: &mut String) {
+pub(in crate::ingest) fn quote(text: &str, json: &mut String) {
+    json.reserve(text.len() + 2);
     json.push('"');
     let mut from = 0;
     loop {

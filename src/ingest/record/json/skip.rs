@@ -54,12 +54,12 @@ impl Reader<'_> {
 
     /// Skips a scalar other than a string. Numbers are not converted.
     fn skip_flat(&mut self) -> Result<(), Fault> {
-        let end = match self.byte() {
-            Some(b'-' | b'0'..=b'9') => scan::number_end(self.text.as_bytes(), self.at),
+        let length = match self.byte() {
+            Some(b'-' | b'0'..=b'9') => scan::number_length(&self.text.as_bytes()[self.at..]),
             _ => None,
         };
-        match end {
-            Some(end) => self.at = end,
+        match length {
+            Some(length) => self.at += length,
             None => {
                 self.flat()?;
             }

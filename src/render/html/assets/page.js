@@ -3,36 +3,36 @@
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const one = (selector, within = document) => within.querySelector(selector);
 
-  // Theme: the system's, unless the button chose the other one.
+  // Theme: that of the system, unless the user chose the other one with the button.
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");
   const toggle = one("[data-theme-toggle]");
   const theme = () => root.dataset.theme || (system.matches ? "dark" : "light");
-  const other = () => (theme() === "dark" ? "light" : "dark");
-  const keep = () => {
+  const otherTheme = () => (theme() === "dark" ? "light" : "dark");
+  const saveTheme = () => {
     try {
       if (root.dataset.theme) localStorage.setItem("retrylens-theme", root.dataset.theme);
       else localStorage.removeItem("retrylens-theme");
     } catch {
-      // Not kept beyond this page: no reason to complain.
+      // Storage is blocked: the choice holds for this page only.
     }
   };
-  const offer = () => {
-    toggle.textContent = other() === "dark" ? "Dark" : "Light";
-    toggle.title = `Switch to the ${other()} theme`;
+  const updateToggle = () => {
+    toggle.textContent = otherTheme() === "dark" ? "Dark" : "Light";
+    toggle.title = `Switch to the ${otherTheme()} theme`;
   };
   toggle.hidden = false;
   toggle.addEventListener("click", () => {
-    const next = other();
+    const next = otherTheme();
     if (next === (system.matches ? "dark" : "light")) delete root.dataset.theme;
     else root.dataset.theme = next;
-    keep();
-    offer();
+    saveTheme();
+    updateToggle();
   });
-  system.addEventListener("change", offer);
-  offer();
+  system.addEventListener("change", updateToggle);
+  updateToggle();
 
-  // Rows that open.
+  // Rows with details that can be expanded.
   const isOpen = (row) => row.classList.contains("opened");
   const setOpen = (row, open) => {
     const button = one(".opener", row);
@@ -41,11 +41,11 @@
     button.setAttribute("aria-expanded", String(open));
   };
 
-  // Tables: sort, filter, page. A row is a tbody.
+  // Tables with sorting, filters and pages. Each row is a tbody, which also contains its details.
   const tables = new Map();
-  for (const table of all("table[data-table]")) tables.set(table, enliven(table));
+  for (const table of all("table[data-table]")) tables.set(table, makeInteractive(table));
 
-  function enliven(table) {
+  function makeInteractive(table) {
     const rows = [...table.tBodies];
     const size = Number(table.dataset.page);
     const tools = one(`[data-tools="${table.id}"]`);
@@ -57,7 +57,7 @@
     let page = 0;
     let paged = rows.length > size;
 
-    // What a row holds is read when somebody looks for something, not before.
+    // The text of a row is read only when a filter needs it.
     const text = (row) => {
       if (!texts.has(row)) texts.set(row, row.textContent.toLowerCase());
       return texts.get(row);
@@ -89,7 +89,7 @@
       const column = heads.indexOf(head);
       const numbers = head.dataset.sort === "number";
       const now = head.getAttribute("aria-sort");
-      const down = now ? now === "ascending" : numbers;
+      const descending = now ? now === "ascending" : numbers;
       const key = (row) => {
         const cell = row.rows[0].cells[column];
         const value = cell.dataset.key ?? cell.textContent.trim();
@@ -97,25 +97,25 @@
       };
       const keys = new Map(rows.map((row) => [row, key(row)]));
       const compare = numbers ? (a, b) => a - b : new Intl.Collator("en", { numeric: true }).compare;
-      const sign = down ? -1 : 1;
+      const sign = descending ? -1 : 1;
       order = [...rows].sort((a, b) => sign * compare(keys.get(a), keys.get(b)));
       for (const one of heads) one.removeAttribute("aria-sort");
-      head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      head.setAttribute("aria-sort", descending ? "descending" : "ascending");
       table.append(...order);
       page = 0;
       show();
     };
 
     for (const head of all("th[data-sort]", table)) one("button", head).addEventListener("click", () => sort(head));
-    const again = () => {
+    const showFirstPage = () => {
       page = 0;
       show();
     };
-    if (field) field.addEventListener("input", again);
+    if (field) field.addEventListener("input", showFirstPage);
     for (const facet of facets) {
       facet.addEventListener("click", () => {
         facet.setAttribute("aria-pressed", String(facet.getAttribute("aria-pressed") !== "true"));
-        again();
+        showFirstPage();
       });
     }
     if (pager) {
@@ -127,7 +127,7 @@
         show();
       });
     }
-    // On a row, anywhere but on what has a meaning of its own, and not while text is being marked.
+    // A click on a row toggles its details, unless it is on a link or button, or text is selected.
     table.addEventListener("click", (event) => {
       const line = event.target.closest("tr.row");
       if (!line || event.target.closest("a, summary, button:not(.opener)") || String(getSelection())) return;
@@ -135,7 +135,7 @@
     });
     show();
 
-    // Brings a row to light whatever is chosen at the moment.
+    // Shows the page that contains a row, and clears the filters if they hide it.
     return (row) => {
       if (!matching().includes(row)) {
         if (field) field.value = "";
@@ -146,18 +146,18 @@
     };
   }
 
-  // Links into the page: ids, and names such as #run=NAME.
+  // Links within the page: to ids, and to names such as #run=NAME.
   const target = () => {
     let name = location.hash.slice(1);
     try {
       name = decodeURIComponent(name);
     } catch {
-      // Not percent-encoded after all: taken as it is.
+      // Not valid percent-encoding: use the name unchanged.
     }
     if (!name) return null;
     return document.getElementById(name) || one(`[data-link="${CSS.escape(name)}"]`);
   };
-  const follow = () => {
+  const followHash = () => {
     const found = target();
     if (!found) return;
     for (let at = found; at; at = at.parentElement) {
@@ -174,15 +174,15 @@
     const button = one(".opener, summary", found);
     if (button) button.focus({ preventScroll: true });
   };
-  addEventListener("hashchange", follow);
-  // The same link again is no change of the hash.
+  addEventListener("hashchange", followHash);
+  // A second click on the same link does not fire `hashchange`.
   document.addEventListener("click", (event) => {
     const link = event.target.closest('a[href^="#"]');
-    if (link && link.hash === location.hash) follow();
+    if (link && link.hash === location.hash) followHash();
   });
-  follow();
+  followHash();
 
-  // "/" goes to the first filter, as people expect.
+  // "/" moves the focus to the first filter, as on many sites.
   document.addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target.closest("input, textarea, select")) return;

@@ -3,9 +3,9 @@
   const root = document.documentElement;
   root.classList.add("js");
   try {
-    const kept = localStorage.getItem("retrylens-theme");
-    if (kept === "light" || kept === "dark") root.dataset.theme = kept;
+    const saved = localStorage.getItem("retrylens-theme");
+    if (saved === "light" || saved === "dark") root.dataset.theme = saved;
   } catch {
-    // A page opened from disk may not be allowed to keep anything: the system's theme holds.
+    // Storage may be blocked for pages opened from disk: use the theme of the system.
   }
 })();

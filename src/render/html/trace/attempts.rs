@@ -10,7 +10,7 @@ use crate::trace::{Kind, Trace, TracedAttempt, TracedCall};
 use maud::{Markup, html};
 
 /// Maximum number of attempts in the table.
-const MOST: usize = 200;
+const MAX_ATTEMPTS: usize = 200;
 /// Column heads; the first column marks attempts with the requested id.
 const COLUMNS: [&str; 9] = ["", "sent", "#", "status", "class", "answer", "right was", "request id", "line"];
 
@@ -20,14 +20,14 @@ pub(super) fn table(trace: &Trace, call: &TracedCall, zone: Zone) -> Markup {
             table.stacked {
                 thead { tr { @for head in COLUMNS { th { span { (head) } } } } }
                 tbody {
-                    @for nth in 0..call.attempts.len().min(MOST) {
-                        @if let Some((_, wait)) = sections::before(call, nth) { tr.gap { td colspan=(COLUMNS.len()) { (wait) } } }
+                    @for nth in 0..call.attempts.len().min(MAX_ATTEMPTS) {
+                        @if let Some((_, wait)) = sections::wait_before(call, nth) { tr.gap { td colspan=(COLUMNS.len()) { (wait) } } }
                         (row(&call.attempts[nth], is_marked(trace, call, nth), zone))
                     }
-                    @if let Some((_, after)) = sections::after(call) { tr.gap { td colspan=(COLUMNS.len()) { (after) } } }
+                    @if let Some((_, after)) = sections::after_last(call) { tr.gap { td colspan=(COLUMNS.len()) { (after) } } }
                 }
             }
-            @if call.attempts.len() > MOST { p.note { "The first " (MOST) " attempts; " code { "--format json" } " has all." } }
+            @if call.attempts.len() > MAX_ATTEMPTS { p.note { "The first " (MAX_ATTEMPTS) " attempts; " code { "--format json" } " has all." } }
         } }
         @if let Some(message) = call.attempts.iter().rev().find_map(|attempt| attempt.message.as_deref()) {
             p.prose { "“" (prose(message)) "”" }
@@ -45,7 +45,7 @@ fn is_marked(trace: &Trace, call: &TracedCall, nth: usize) -> bool {
 fn row(attempt: &TracedAttempt, is_marked: bool, zone: Zone) -> Markup {
     let sighting = &attempt.sighting;
     let [_, _, number, status, class, answer, right_was, ..] = COLUMNS;
-    let right = attempt.action.filter(|_| sighting.class.is_some()).map_or("", sections::right);
+    let right = attempt.action.filter(|_| sighting.class.is_some()).map_or("", sections::correct_action);
     html! {
         tr.targeted[is_marked] {
             td { @if is_marked { "▶" span.unseen { "the id asked for" } } }
@@ -61,7 +61,7 @@ fn row(attempt: &TracedAttempt, is_marked: bool, zone: Zone) -> Markup {
             }
             td.id {
                 (name(&sighting.file)) ":" (sighting.line)
-                @for line in sections::beside(attempt) { br; span.faint { (prose(&line)) } }
+                @for line in sections::view_remarks(attempt) { br; span.faint { (prose(&line)) } }
             }
         }
     }

@@ -43,7 +43,7 @@ pub fn trace(traces: &Traces, options: &HtmlOptions, out: &mut dyn Write) -> io:
         about: html! { (about(traces, options)) },
         lead: html! {
             @for trace in &traces.traces { h1 { (prose(&words::held(&parts::sentence(trace)))) } }
-            p.rest { "Searched: " (parts::of_reading(&traces.searched)) "." }
+            p.rest { "Searched: " (parts::search_extent(&traces.searched)) "." }
         },
         sections,
         generator: &traces.generator,

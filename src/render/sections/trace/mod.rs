@@ -11,24 +11,24 @@ pub(crate) use around::around;
 pub(crate) use named::{cost, ending, sentence};
 pub(crate) use peers::beside_peers;
 pub(crate) use support::support;
-pub(crate) use views::beside;
-pub(crate) use wait::{after, before, right};
+pub(crate) use views::view_remarks;
+pub(crate) use wait::{after_last, correct_action, wait_before};
 
 use crate::render::words::{counted, number};
-use crate::trace::Reading;
+use crate::trace::SearchExtent;
 use std::collections::BTreeSet;
 
 /// Describes what was searched: "9 inputs (8 plain, 1 gzip), 120 kB; read: 171 attempts, 98 kB".
-pub(crate) fn of_reading(reading: &Reading) -> String {
-    let inputs = counted(reading.inputs.len() as u64, "input");
-    let packings: BTreeSet<&str> = reading.inputs.iter().map(|input| input.packing).collect();
-    let count = |packing: &str| reading.inputs.iter().filter(|input| input.packing == packing).count();
+pub(crate) fn search_extent(extent: &SearchExtent) -> String {
+    let inputs = counted(extent.inputs.len() as u64, "input");
+    let packings: BTreeSet<&str> = extent.inputs.iter().map(|input| input.packing).collect();
+    let count = |packing: &str| extent.inputs.iter().filter(|input| input.packing == packing).count();
     let kinds: Vec<String> = match packings.len() {
         1 => packings.iter().map(|packing| (*packing).to_owned()).collect(),
         _ => packings.iter().map(|packing| format!("{} {packing}", count(packing))).collect(),
     };
-    let attempts = counted(reading.attempts, "attempt");
-    let (all, parsed) = (bytes(reading.bytes), bytes(reading.bytes_parsed));
+    let attempts = counted(extent.attempts, "attempt");
+    let (all, parsed) = (bytes(extent.bytes), bytes(extent.bytes_parsed));
     let kinds = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
     format!("{inputs}{kinds}, {all}; read: {attempts}, {parsed}")
 }

@@ -4,7 +4,7 @@ use crate::render::words::{counted, span};
 use crate::trace::{TracedAttempt, TracedView};
 
 /// What stands below an attempt, a line each.
-pub(crate) fn beside(attempt: &TracedAttempt) -> Vec<String> {
+pub(crate) fn view_remarks(attempt: &TracedAttempt) -> Vec<String> {
     let unseen = (attempt.unseen_beneath > 0).then(|| {
         format!(
             "{} beneath it without a record: only a counter tells of them",

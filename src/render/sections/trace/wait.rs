@@ -11,7 +11,7 @@ use crate::trace::{TracedAttempt, TracedCall, WaitSource};
 const AT_ONCE: f64 = 0.05;
 
 /// Describes how long the client waited before attempt `nth` and why; `None` for the first attempt.
-pub(crate) fn before(call: &TracedCall, nth: usize) -> Option<(Tone, String)> {
+pub(crate) fn wait_before(call: &TracedCall, nth: usize) -> Option<(Tone, String)> {
     let before = &call.attempts[nth.checked_sub(1)?];
     let attempt = &call.attempts[nth];
     let Some(waited) = attempt.waited_s else {
@@ -63,7 +63,7 @@ fn place(attempt: &TracedAttempt) -> &'static str {
 }
 
 /// Describes why no further attempt follows, if the call did not succeed.
-pub(crate) fn after(call: &TracedCall) -> Option<(Tone, String)> {
+pub(crate) fn after_last(call: &TracedCall) -> Option<(Tone, String)> {
     let last = call.attempts.last()?;
     last.sighting.class?;
     let asked = last
@@ -83,7 +83,7 @@ pub(crate) fn after(call: &TracedCall) -> Option<(Tone, String)> {
 }
 
 /// Returns the recommended action after a failure, in words.
-pub(crate) fn right(action: &str) -> &str {
+pub(crate) fn correct_action(action: &str) -> &str {
     match action {
         "wait_then_retry" => "wait, retry",
         "backoff_then_retry" => "back off, retry",

@@ -2,7 +2,7 @@
 //! fences, where it cannot be interpreted. Chat programs do not support tables, but all support fences.
 
 use super::one;
-use crate::render::sections::trace::{ending, of_reading};
+use crate::render::sections::trace::{ending, search_extent};
 use crate::render::{text::TextOptions, words};
 use crate::trace::{Trace, Traces};
 use std::io::{self, Write};
@@ -23,7 +23,7 @@ pub fn markdown(traces: &Traces, options: &TextOptions, out: &mut dyn Write) -> 
         let fence = fence(&page);
         writeln!(out, "**retrylens trace: {}**\n\n{fence}text\n{}\n{fence}\n", heading(trace), page.trim_end())?;
     }
-    writeln!(out, "Searched: {}.", of_reading(&traces.searched))
+    writeln!(out, "Searched: {}.", search_extent(&traces.searched))
 }
 
 /// Returns a heading without text of the log, since an id may contain anything.

@@ -19,9 +19,9 @@ use super::layout::Text;
 use super::page::Page;
 use super::{TextOptions, blocks, style};
 use crate::model::Time;
-use crate::render::sections::trace::{self as sections, of_reading, sentence};
+use crate::render::sections::trace::{self as sections, search_extent, sentence};
 use crate::report::Window;
-use crate::trace::{Reading, Trace, TracedAttempt, Traces};
+use crate::trace::{SearchExtent, Trace, TracedAttempt, Traces};
 use std::io::{self, Write};
 
 /// Writes `traces` for a terminal.
@@ -75,8 +75,8 @@ fn ended(attempt: &TracedAttempt) -> Time {
     attempt.answered.unwrap_or(attempt.sighting.ts)
 }
 
-fn searched(reading: &Reading, page: &mut Page<'_>) -> io::Result<()> {
-    page.heading("SEARCHED", &of_reading(reading))?;
+fn searched(reading: &SearchExtent, page: &mut Page<'_>) -> io::Result<()> {
+    page.heading("SEARCHED", &search_extent(reading))?;
     page.remark(
         "Rules about runs and the fleet saw only what was read here; for all of the log: retrylens analyze INPUT",
     )

@@ -8,7 +8,7 @@ use super::ended;
 use super::fold::{self, Step};
 use crate::model::{Time, Zone};
 use crate::render::document::Column;
-use crate::render::sections::trace::{after, before, beside, right};
+use crate::render::sections::trace::{after_last, correct_action, view_remarks, wait_before};
 use crate::trace::{Kind, Trace, TracedAttempt, TracedCall};
 use anstyle::Style;
 use std::io;
@@ -24,7 +24,7 @@ const TABLE: usize = 78;
 const BARS: (usize, usize) = (12, 40);
 
 /// A call, and the layout that all its lines share.
-struct Line<'a> {
+struct Timeline<'a> {
     call: &'a TracedCall,
     /// Attempts that carry the requested id, unless all do.
     marked: Vec<usize>,
@@ -44,27 +44,27 @@ pub(super) fn write(trace: &Trace, call: &TracedCall, page: &mut Page<'_>) -> io
     let steps = fold::steps(call, &marked, page.options.verbose);
     let remark = if trace.matched == Kind::Mention { "◀ mentions it" } else { "◀ the id asked for" };
     let bars = if page.width < WIDE { 0 } else { (page.inner() - TABLE).clamp(BARS.0, BARS.1) };
-    let mut line = Line { call, hang: if marked.is_empty() { 2 } else { 5 }, marked, remark, bars, offset: 0 };
-    let mut rows = line.table(&steps, page).lines(page.inner()).into_iter();
+    let mut timeline = Timeline { call, hang: if marked.is_empty() { 2 } else { 5 }, marked, remark, bars, offset: 0 };
+    let mut rows = timeline.table(&steps, page).lines(page.inner()).into_iter();
     let head = rows.next().unwrap_or_default();
-    line.offset = head.width().saturating_sub(bars);
+    timeline.offset = head.width().saturating_sub(bars);
     page.line(head)?;
     let mut said_before = None;
     for step in steps {
         match step {
             Step::Attempt(nth) => {
-                line.wait(nth, page)?;
+                timeline.wait(nth, page)?;
                 page.line(rows.next().unwrap_or_default())?;
-                line.details(nth, &mut said_before, page)?;
+                timeline.details(nth, &mut said_before, page)?;
             }
             Step::Fold(range) => {
                 let more = format!("⋮ {}; --verbose shows them", fold::words(call, &range));
-                page.hanging(Text::new(), line.hang, &Text::styled(style::FAINT, more))?;
+                page.hanging(Text::new(), timeline.hang, &Text::styled(style::FAINT, more))?;
             }
         }
     }
-    match after(call) {
-        Some((tone, text)) => page.hanging(Text::new(), line.hang, &Text::styled(style::tone(&tone), text)),
+    match after_last(call) {
+        Some((tone, text)) => page.hanging(Text::new(), timeline.hang, &Text::styled(style::tone(&tone), text)),
         None => Ok(()),
     }
 }
@@ -78,7 +78,7 @@ fn marked(trace: &Trace, call: &TracedCall) -> Vec<usize> {
     if telling || whole { named } else { Vec::new() }
 }
 
-impl Line<'_> {
+impl Timeline<'_> {
     fn table(&self, steps: &[Step], page: &Page<'_>) -> Table<'static> {
         let zone = page.options.zone;
         let format = clock(self.call, zone);
@@ -115,7 +115,7 @@ impl Line<'_> {
             Text::plain(status),
             Text::styled(color, class),
             Text::plain(words::span(attempt.duration_ms.unwrap_or(0.0) / 1e3)),
-            Text::plain(attempt.action.filter(|_| attempt.sighting.class.is_some()).map_or("", right)),
+            Text::plain(attempt.action.filter(|_| attempt.sighting.class.is_some()).map_or("", correct_action)),
             self.bar(attempt.sighting.ts, ended(attempt), '█', color),
         ]
     }
@@ -139,7 +139,7 @@ impl Line<'_> {
 
     /// Writes the wait before attempt `nth`.
     fn wait(&self, nth: usize, page: &mut Page<'_>) -> io::Result<()> {
-        let Some((tone, text)) = before(self.call, nth) else { return Ok(()) };
+        let Some((tone, text)) = wait_before(self.call, nth) else { return Ok(()) };
         let text = Text::styled(style::FAINT, "│ ").and(style::tone(&tone), text);
         let (before, attempt) = (&self.call.attempts[nth - 1], &self.call.attempts[nth]);
         let room = self.offset.saturating_sub(self.hang);
@@ -166,7 +166,7 @@ impl Line<'_> {
             page.hanging(Text::new(), self.hang, &Text::plain("inside a stream that had begun with a success"))?;
         }
         self.places(self.found_at(nth, same), page)?;
-        for line in beside(attempt) {
+        for line in view_remarks(attempt) {
             page.hanging(Text::new(), self.hang, &Text::styled(style::FAINT, line))?;
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! An id that was not found or is ambiguous: what was searched, and which ids may have been meant.
 
-use crate::render::sections::trace::{bytes, of_reading};
-use crate::trace::{Kind, Reading, Unresolved};
+use crate::render::sections::trace::{bytes, search_extent};
+use crate::trace::{Kind, SearchExtent, Unresolved};
 use crate::untrusted::safe;
 
 /// Maximum number of candidates named.
@@ -9,7 +9,7 @@ const NAMED: usize = 10;
 
 /// Describes why an id did not lead to a call, and what to do.
 #[must_use]
-pub fn unresolved(one: &Unresolved, reading: &Reading) -> String {
+pub fn unresolved(one: &Unresolved, reading: &SearchExtent) -> String {
     let id = safe(&one.id);
     if one.is_no_attempt {
         return format!("`{id}` is in the log, but only on lines that are no attempts or cannot be read");
@@ -20,7 +20,7 @@ pub fn unresolved(one: &Unresolved, reading: &Reading) -> String {
     if !one.candidates.is_empty() {
         return ambiguous(one);
     }
-    let searched = of_reading(reading);
+    let searched = search_extent(reading);
     let searched = searched.split("; read").next().unwrap_or(&searched);
     if one.near.is_empty() {
         return format!(
@@ -34,7 +34,7 @@ pub fn unresolved(one: &Unresolved, reading: &Reading) -> String {
 }
 
 /// Describes where similar ids were searched, unless that is the whole log.
-fn compared(reading: &Reading) -> String {
+fn compared(reading: &SearchExtent) -> String {
     if reading.bytes_compared < reading.bytes && reading.bytes_compared > 0 {
         format!(" in the latest {}", bytes(reading.bytes_compared))
     } else {

@@ -11,7 +11,7 @@ const LOGGERS: [&str; 5] = ["LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "uvico
 
 /// A line written by one of these loggers.
 #[derive(Debug)]
-pub(super) struct Line<'l> {
+pub(super) struct LoggerLine<'l> {
     /// Line format, which identifies the handler: two handlers may write the same message.
     pub(super) style: u8,
     pub(super) message: Cow<'l, str>,
@@ -41,7 +41,7 @@ static RETRIED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"LiteLLM 
 static GROUP: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"model group '([^']{1,200})' failed").ok());
 
 /// Parses the prefix of a line. Returns `None` if the line was not written by one of these loggers.
-pub(super) fn line(line: &str) -> Option<Line<'_>> {
+pub(super) fn line(line: &str) -> Option<LoggerLine<'_>> {
     if line.starts_with('{') {
         let members = Members::of(line).ok()?;
         let component = members.words("component")?;
@@ -49,17 +49,17 @@ pub(super) fn line(line: &str) -> Option<Line<'_>> {
             return None;
         }
         let message = Cow::Owned(ansi::without(&members.words("message")?).into_owned());
-        return Some(Line { style: 0, message, members });
+        return Some(LoggerLine { style: 0, message, members });
     }
     if line.contains("LiteLLM")
         && let Some(found) = FRONT.as_ref()?.captures(line)
     {
         let style = (1..5).find(|at| found.get(*at).is_some())? as u8;
         let message = Cow::Borrowed(line.get(found.get(0)?.end()..)?);
-        return Some(Line { style, message, members: Members::default() });
+        return Some(LoggerLine { style, message, members: Members::default() });
     }
     let access = line.contains("POST ") && ACCESS.as_ref()?.is_match(line);
-    access.then(|| Line { style: 5, message: Cow::Borrowed(line), members: Members::default() })
+    access.then(|| LoggerLine { style: 5, message: Cow::Borrowed(line), members: Members::default() })
 }
 
 /// Meaning of a message, or of one line of it.

@@ -15,7 +15,7 @@ use crate::ingest::head::Head;
 use crate::ingest::position::Position;
 use crate::ingest::sink::Sink;
 use message::{Message, read};
-use requests::{Requests, Spot};
+use requests::{Requests, TimedLine};
 
 /// Format of lines from the loggers of LiteLLM and of the server its proxy runs on.
 pub(in crate::ingest) struct LiteLlmLog;
@@ -29,7 +29,7 @@ impl Format for LiteLlmLog {
         "The log of LiteLLM and of its proxy, text or JSON."
     }
 
-    fn told_by(&self) -> &'static str {
+    fn detected_by(&self) -> &'static str {
         "lines of the loggers LiteLLM, LiteLLM Router and LiteLLM Proxy"
     }
 
@@ -111,7 +111,7 @@ impl LogDecoder {
         let Some(line) = message::line(text) else {
             // The line continues the message of the line before.
             let moment = self.clock.read("", at, sink.zone());
-            return !self.is_repeated && self.message(sink, text, &Spot { raw: text, at, moment });
+            return !self.is_repeated && self.message(sink, text, &TimedLine { raw: text, at, moment });
         };
         let message = line.message.trim();
         let kept = &message[..message.floor_char_boundary(LONGEST)];
@@ -122,28 +122,29 @@ impl LogDecoder {
         self.before = (line.style, kept.to_owned());
         self.is_answer = false;
         let time = line.members.words("timestamp");
-        let spot = Spot { raw: text, at, moment: self.clock.read(time.as_deref().unwrap_or(text), at, sink.zone()) };
+        let timed_line =
+            TimedLine { raw: text, at, moment: self.clock.read(time.as_deref().unwrap_or(text), at, sink.zone()) };
         // The proxy's message on giving up spans several lines and is read as a whole.
         if message.contains("Exception occured") {
-            return self.message(sink, message, &spot);
+            return self.message(sink, message, &timed_line);
         }
         let ids = (line.members.words("trace_id"), line.members.words("session_id"));
         self.requests.trace = ids.0.map(|id| id.into_owned());
         self.requests.session = ids.1.map(|id| id.into_owned());
         let mut is_kept = false;
         for part in message.lines() {
-            is_kept |= self.message(sink, part, &spot);
+            is_kept |= self.message(sink, part, &timed_line);
         }
         is_kept
     }
 
-    fn message(&mut self, sink: &mut Sink<'_>, text: &str, spot: &Spot<'_>) -> bool {
+    fn message(&mut self, sink: &mut Sink<'_>, text: &str, line: &TimedLine<'_>) -> bool {
         let is_answer = self.is_answer;
         let Some(message) = read(text, is_answer) else {
             self.is_answer &= text.trim().is_empty();
             return false;
         };
         self.is_answer = message == Message::Answer;
-        self.requests.take(sink, message, spot)
+        self.requests.take(sink, message, line)
     }
 }

@@ -6,7 +6,7 @@ use crate::ingest::formats::litellm::error::put_error;
 use crate::ingest::formats::litellm::payload;
 use crate::ingest::formats::model_api;
 use crate::ingest::formats::text::clock::Moment;
-use crate::ingest::position::{Given, Position};
+use crate::ingest::position::{Defaults, Position};
 use crate::ingest::record::{Field, Record};
 use crate::ingest::sink::Sink;
 use std::borrow::Cow;
@@ -19,7 +19,7 @@ const SPOKEN_OF_US: i64 = 2_000_000;
 const LONGEST_RAW: usize = 4096;
 
 /// A line with its position and time.
-pub(super) struct Spot<'s> {
+pub(super) struct TimedLine<'s> {
     pub(super) raw: &'s str,
     pub(super) at: &'s Position<'s>,
     pub(super) moment: Moment,
@@ -43,7 +43,7 @@ pub(super) struct Requests {
 struct Request {
     line: u32,
     record: u32,
-    given: Option<Given>,
+    defaults: Option<Defaults>,
     raw: String,
     begun: Option<Moment>,
     ended: Option<Moment>,
@@ -66,12 +66,12 @@ struct Request {
 }
 
 impl Request {
-    fn new(spot: &Spot<'_>) -> Request {
-        let (at, raw) = (spot.at, spot.raw);
+    fn new(line: &TimedLine<'_>) -> Request {
+        let (at, raw) = (line.at, line.raw);
         Request {
             line: at.line,
             record: at.record,
-            given: at.given.cloned(),
+            defaults: at.defaults.cloned(),
             raw: raw[..raw.floor_char_boundary(LONGEST_RAW)].to_owned(),
             ..Request::default()
         }
@@ -110,7 +110,7 @@ impl Request {
         record.times = moment.map(Moment::times).unwrap_or_default();
         record.whole_seconds = moment.is_some_and(|moment| moment.is_coarse);
         record.attempts_implied = self.implied.or_else(|| self.beneath());
-        let at = Position { line: self.line, record: self.record, given: self.given.as_ref() };
+        let at = Position { line: self.line, record: self.record, defaults: self.defaults.as_ref() };
         sink.record(&record, &self.raw, at);
     }
 
@@ -133,11 +133,11 @@ impl Requests {
     }
 
     /// Processes a message. Returns whether a request is counted for its line.
-    pub(super) fn take(&mut self, sink: &mut Sink<'_>, message: Message<'_>, spot: &Spot<'_>) -> bool {
+    pub(super) fn take(&mut self, sink: &mut Sink<'_>, message: Message<'_>, line: &TimedLine<'_>) -> bool {
         match message {
             Message::Model { model, provider } => self.next = (model.to_owned(), provider.to_owned(), None),
             Message::MaxRetries(most) => self.next.2 = Some(most),
-            Message::Sent => return self.sent(sink, spot),
+            Message::Sent => return self.sent(sink, line),
             Message::Url(url) => {
                 if let Some(request) =
                     self.open.last_mut().filter(|request| request.url.is_empty() && !request.is_over())
@@ -146,27 +146,27 @@ impl Requests {
                 }
             }
             Message::Answer => {}
-            Message::Refused { status, url, words } => self.refused(status, url, words, spot),
-            Message::Answered => self.end(true, spot),
-            Message::Ended { ok } => self.end(ok, spot),
-            Message::Routed { model, error, status } => return self.routed(sink, model, error, status, spot),
+            Message::Refused { status, url, words } => self.refused(status, url, words, line),
+            Message::Answered => self.end(true, line),
+            Message::Ended { ok } => self.end(ok, line),
+            Message::Routed { model, error, status } => return self.routed(sink, model, error, status, line),
             Message::GaveUp { call, model, retries, error } => {
-                return self.gave_up(sink, (call, model, retries, error), spot);
+                return self.gave_up(sink, (call, model, retries, error), line);
             }
-            Message::Access { path, status } => return self.access(sink, path, status, spot),
+            Message::Access { path, status } => return self.access(sink, path, status, line),
         }
         false
     }
 
-    fn sent(&mut self, sink: &mut Sink<'_>, spot: &Spot<'_>) -> bool {
+    fn sent(&mut self, sink: &mut Sink<'_>, line: &TimedLine<'_>) -> bool {
         self.is_detailed = true;
         let is_past = |request: &mut Request| {
-            let since = request.ended.map_or(0, |ended| spot.moment.at.us_since(ended.at));
-            request.is_over() && (spot.moment.is_made_up() || since > SPOKEN_OF_US)
+            let since = request.ended.map_or(0, |ended| line.moment.at.us_since(ended.at));
+            request.is_over() && (line.moment.is_made_up() || since > SPOKEN_OF_US)
         };
         self.open.extract_if(.., is_past).for_each(|request| give(&request, sink));
-        let mut request = Request::new(spot);
-        request.begun = Some(spot.moment);
+        let mut request = Request::new(line);
+        request.begun = Some(line.moment);
         (request.model, request.provider, request.max_retries) = self.next.clone();
         request.call.clone_from(&self.trace);
         request.run = self.session.clone().or_else(|| self.trace.clone());
@@ -188,35 +188,42 @@ impl Requests {
         self.open.iter_mut().find(|request| fits(request) && !request.is_unanswered)
     }
 
-    fn refused(&mut self, status: i64, url: &str, words: &str, spot: &Spot<'_>) {
+    fn refused(&mut self, status: i64, url: &str, words: &str, line: &TimedLine<'_>) {
         let Some(request) = self.flying(url) else { return };
         request.status = Some(status);
         if !words.is_empty() {
             (request.error, request.is_sdks) = (Some(words.to_owned()), true);
         }
-        request.end(false, spot.moment);
+        request.end(false, line.moment);
     }
 
-    fn end(&mut self, ok: bool, spot: &Spot<'_>) {
+    fn end(&mut self, ok: bool, line: &TimedLine<'_>) {
         if let Some(request) = self.flying("") {
-            request.end(ok, spot.moment);
+            request.end(ok, line.moment);
         }
     }
 
-    fn routed(&mut self, sink: &mut Sink<'_>, model: &str, error: Option<&str>, status: &str, spot: &Spot<'_>) -> bool {
+    fn routed(
+        &mut self,
+        sink: &mut Sink<'_>,
+        model: &str,
+        error: Option<&str>,
+        status: &str,
+        line: &TimedLine<'_>,
+    ) -> bool {
         self.is_detailed = true;
         let is_same =
             |request: &Request| !request.is_routed && !request.model.is_empty() && model.ends_with(&request.model);
         let place = self.open.iter().position(is_same);
         let is_new = place.is_none();
-        let mut request = place.map_or_else(|| Request::new(spot), |place| self.open.remove(place));
+        let mut request = place.map_or_else(|| Request::new(line), |place| self.open.remove(place));
         if is_new {
             request.model = model.to_owned();
             request.call.clone_from(&self.trace);
             request.run = self.session.clone().or_else(|| self.trace.clone());
         }
         request.is_routed = true;
-        request.end(error.is_none(), spot.moment);
+        request.end(error.is_none(), line.moment);
         request.error = error.map(str::to_owned).or(request.error.take());
         request.status = request.status.or_else(|| status.parse().ok());
         give(&request, sink);
@@ -227,33 +234,33 @@ impl Requests {
         &mut self,
         sink: &mut Sink<'_>,
         (call, model, retries, error): (&str, Option<&str>, Option<i64>, &str),
-        spot: &Spot<'_>,
+        line: &TimedLine<'_>,
     ) -> bool {
         if self.is_detailed {
             return false;
         }
-        let mut request = Request::new(spot);
+        let mut request = Request::new(line);
         request.call = (!call.is_empty()).then(|| call.to_owned());
         request.model = model.unwrap_or_default().to_owned();
         request.implied = retries.map(|retries| retries + 1).filter(|attempts| *attempts > 1);
         request.error = Some(error.lines().next().unwrap_or_default().to_owned());
         (request.is_routed, request.is_unanswered) = (true, true);
-        request.end(false, spot.moment);
+        request.end(false, line.moment);
         self.add(sink, request);
         true
     }
 
-    fn access(&mut self, sink: &mut Sink<'_>, path: &str, status: i64, spot: &Spot<'_>) -> bool {
+    fn access(&mut self, sink: &mut Sink<'_>, path: &str, status: i64, line: &TimedLine<'_>) -> bool {
         if self.is_detailed || !model_api::is_request(path) {
             return false;
         }
         let place = self.open.iter().position(|request| request.is_unanswered).filter(|_| status >= 400);
         let is_new = place.is_none();
-        let mut request = place.map_or_else(|| Request::new(spot), |place| self.open.remove(place));
+        let mut request = place.map_or_else(|| Request::new(line), |place| self.open.remove(place));
         request.is_routed = true;
         request.status = Some(status);
         request.url = path.to_owned();
-        request.end(status < 400, spot.moment);
+        request.end(status < 400, line.moment);
         give(&request, sink);
         is_new
     }

@@ -8,7 +8,7 @@ mod plan;
 use super::*;
 use crate::ingest::dialect::Dialect;
 use crate::ingest::record::scan;
-use crate::model::Zone;
+use crate::model::{Detail, Zone};
 
 /// Logs of several shapes, used as seeds for variation.
 const LINES: &[&str] = &[
@@ -31,6 +31,7 @@ const LINES: &[&str] = &[
     r#"{"timestamp":"2026-01-05T10:00:00Z","ended_at":"2026-01-05T10:00:01Z","Status":200,"latency":0.75,"httpStatus":201}"#,
     r#"{"time":1767607200123,"runId":"r","attempt":{"number":1,"status":200,"http":{"x":1}},"res":{"statusCode":200,"headers":{"request-id":"q","x-ratelimit-limit-requests":9,"x-ratelimit-remaining-requests":4}},"responseTime":80,"request_headers":{"user-agent":"A/1","x-stainless-retry-count":0,"x-request-id":"p"}}"#,
     r#"{"time":1767607200123,"attributes":{"http.response.status_code":200,"model":"m","res":{"statusCode":5}},"http":{"response":{"status_code":200},"request":{"model":"n"}}}"#,
+    r#"{"ts":"2026-01-05T10:00:00.5Z","call_id":"","run_id":"r","status":200,"duration_ms":12345678.25,"ttft_ms":0.000125,"cost_usd":0.0123456,"input_tokens":123456789,"output_tokens":"7","x-ratelimit-limit-requests":4000,"x-ratelimit-remaining-requests":"-1"}"#,
     r#"{"time":1767607200123,"fields":{"status":200,"error":null,"attempt":2},"response":{"status":503,"headers":{"retry-after":2}},"req":"x","model":"m"}"#,
 ];
 
@@ -59,15 +60,21 @@ fn own() -> Dialect {
     Dialect { fields: Mapping::new(OWN_KEYS.iter().copied()).unwrap(), ..Dialect::default() }
 }
 
+/// Returns the rows of lines and what became of each, first with the ids that findings need, then with all.
 fn read(lines: &[String], dialect: &Dialect, mut fast_path: FastPath) -> String {
+    [false, true].map(|keep_ids| rows_of(lines, dialect, &mut fast_path, keep_ids)).concat()
+}
+
+fn rows_of(lines: &[String], dialect: &Dialect, fast_path: &mut FastPath, keep_ids: bool) -> String {
     let mut table = AttemptTable::default();
     let mut out = String::new();
     let mut memory = Memory::default();
     memory.start_table(0, &mut table);
-    fast_path.begin(&dialect.fields, memory.table());
+    fast_path.begin(&dialect.fields, keep_ids, memory.table());
     for (number, line) in lines.iter().enumerate() {
-        let place = Place { line: number as u32 + 1, stream: "file:x", ..Place::anywhere(Zone::UTC, dialect) };
-        read_line(line, &place, &mut fast_path, &mut memory, &mut table, |outcome| {
+        let line_number = number as u32 + 1;
+        let place = Place { line: line_number, stream: "file:x", keep_ids, ..Place::anywhere(Zone::UTC, dialect) };
+        read_line(line, &place, fast_path, &mut memory, &mut table, |outcome| {
             out += match outcome {
                 Outcome::Taken(Taken::Attempt) => "A",
                 Outcome::Taken(Taken::Unclear(_)) => "U",
@@ -85,7 +92,10 @@ fn read(lines: &[String], dialect: &Dialect, mut fast_path: FastPath) -> String 
             .map(|symbol| table.names.get(symbol).map(str::to_owned))
             .collect();
         let row = crate::model::Attempt { origin: crate::model::OriginId(0), run: crate::model::Symbol::NONE, ..*row };
-        let beneath = table.detail(&table.rows[index]).map(|detail| (detail.gateway_retries, detail.resends));
+        let beneath = table.detail(&table.rows[index]).map(|detail| {
+            let Detail { hint_us, planned_us, max_tokens, timeout, delivered, idempotency, .. } = *detail;
+            (detail.gateway_retries, detail.resends, hint_us, planned_us, max_tokens, timeout, delivered, idempotency)
+        });
         let kept = &table.rows[index];
         let ids = (table.request_id(kept), table.call_id(kept), table.request_hash(kept));
         out += &format!("\n{row:?} {names:?} {:?} {beneath:?} {ids:?}", table.usage(index));
@@ -116,6 +126,12 @@ fn varied(line: &str, state: &mut u64) -> String {
         "2",
         "-1",
         "3.5",
+        "-0.5",
+        "00.5",
+        "1234.567",
+        "123456.75",
+        "0.00001",
+        "7.",
         "1e3",
         "01",
         "200",
@@ -146,7 +162,7 @@ fn varied(line: &str, state: &mut u64) -> String {
         let bytes = line.as_bytes();
         (1..bytes.len())
             .filter(|&at| matches!(bytes[at - 1], b':' | b' ' | b',' | b'['))
-            .filter_map(|at| scan::scalar(bytes, at).map(|(_, _, _, next)| (at, next)))
+            .filter_map(|at| scan::scalar(&bytes[at..]).map(|(_, length)| (at, at + length)))
             .collect()
     };
     if scalars.is_empty() {
@@ -231,7 +247,7 @@ fn routes(lines: &[&str], dialect: &Dialect) -> Vec<Route> {
     let place = Place { line: 1, stream: "file:x", ..Place::anywhere(Zone::UTC, dialect) };
     let mut memory = Memory::default();
     memory.start_table(0, &mut table);
-    fast_path.begin(&dialect.fields, memory.table());
+    fast_path.begin(&dialect.fields, false, memory.table());
     let mut route = |line: &&str| {
         let route = fast_path.read(line, &place, &mut memory, &mut table, &mut |_| {});
         if route == Route::Unknown {
@@ -296,7 +312,7 @@ fn plans_made_with_other_keys_are_forgotten() {
         let mut table = AttemptTable::default();
         let mut memory = Memory::default();
         memory.start_table(0, &mut table);
-        fast_path.begin(&dialect.fields, memory.table());
+        fast_path.begin(&dialect.fields, false, memory.table());
         let place = Place { line: 1, stream: "file:x", ..Place::anywhere(Zone::UTC, dialect) };
         read_line(&line, &place, &mut fast_path, &mut memory, &mut table, |_| {});
         read_line(&line, &place, &mut fast_path, &mut memory, &mut table, |_| {});

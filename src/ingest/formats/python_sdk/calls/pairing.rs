@@ -4,8 +4,8 @@
 //! that could have written the line may have.
 
 use super::{Calls, SLACK_US};
+use crate::ingest::formats::python_sdk::log_line::LogLine;
 use crate::ingest::formats::python_sdk::options::Options;
-use crate::ingest::formats::python_sdk::spot::Spot;
 use crate::ingest::formats::text::attempt::{Attempt, Call};
 use crate::ingest::formats::text::clock::Moment;
 
@@ -26,23 +26,23 @@ impl Calls {
         }
     }
 
-    /// Returns whether the line at `spot` was written while several calls were in progress. A client that makes one call
+    /// Returns whether the line at `line` was written while several calls were in progress. A client that makes one call
     /// at a time writes nothing while it waits for a response or for an announced retry.
-    pub(super) fn are_concurrent(&mut self, spot: &Spot<'_>) -> bool {
-        let later_us = spot.moment.slack_us + SLACK_US;
+    pub(super) fn are_concurrent(&mut self, line: &LogLine<'_>) -> bool {
+        let later_us = line.moment.slack_us + SLACK_US;
         let last_attempts = || self.calls.iter().filter_map(Call::last);
         let in_flight = last_attempts().filter(|last| last.begun.is_some() && !last.is_over()).count();
-        let waits = |last: &Attempt| last.due().is_some_and(|due| due.us_since(spot.moment.at) > later_us);
+        let waits = |last: &Attempt| last.due().is_some_and(|due| due.us_since(line.moment.at) > later_us);
         self.has_concurrent |= in_flight > 1 || last_attempts().any(waits);
         self.has_concurrent
     }
 
     /// Gives the call at `place`, which its key shows to be retried now, the response that announced this retry, if
     /// another call was given it: responses of concurrent calls arrive in any order.
-    pub(super) fn trade(&mut self, place: usize, spot: &Spot<'_>) {
-        let late_us = |call: &Call| Some(spot.moment.at.us_since(call.last()?.due()?).abs());
+    pub(super) fn trade(&mut self, place: usize, line: &LogLine<'_>) {
+        let late_us = |call: &Call| Some(line.moment.at.us_since(call.last()?.due()?).abs());
         let own_us = late_us(&self.calls[place]);
-        if own_us.is_some_and(|us| us <= spot.moment.slack_us + SLACK_US) {
+        if own_us.is_some_and(|us| us <= line.moment.slack_us + SLACK_US) {
             return;
         }
         let may_be = |at: &usize| *at != place && self.may_trade(place, *at);
@@ -69,7 +69,13 @@ impl Calls {
     }
 
     /// Returns the call that the next request to `url` continues.
-    pub(super) fn due(&mut self, options: &Options, count: Option<i64>, url: &str, spot: &Spot<'_>) -> Option<usize> {
+    pub(super) fn due(
+        &mut self,
+        options: &Options,
+        count: Option<i64>,
+        url: &str,
+        line: &LogLine<'_>,
+    ) -> Option<usize> {
         let is_keyed = |call: &Call| options.key.is_some() && call.key == options.key;
         if let Some(place) = self.calls.iter().position(is_keyed) {
             return Some(place);
@@ -82,9 +88,9 @@ impl Calls {
             let is_keyless = options.key.is_none() || call.key.is_none();
             is_keyless && is_counted && call.last().is_some_and(is_same)
         };
-        let latest_us = spot.moment.slack_us + SLACK_US;
-        let late_us = |call: &Call| Some(spot.moment.at.us_since(call.last()?.due()?)).filter(|us| *us >= -latest_us);
-        let are_concurrent = self.are_concurrent(spot);
+        let latest_us = line.moment.slack_us + SLACK_US;
+        let late_us = |call: &Call| Some(line.moment.at.us_since(call.last()?.due()?)).filter(|us| *us >= -latest_us);
+        let are_concurrent = self.are_concurrent(line);
         let fitting = self.calls.iter().enumerate().filter(|(_, call)| may_be(call));
         let mut fitting: Vec<(i64, usize)> =
             fitting.filter_map(|(place, call)| Some((late_us(call)?.abs(), place))).collect();

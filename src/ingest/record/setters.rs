@@ -98,8 +98,8 @@ impl From<f64> for Scalar<'_> {
 }
 
 impl From<bool> for Scalar<'_> {
-    fn from(truth: bool) -> Self {
-        Scalar::Bool(truth)
+    fn from(value: bool) -> Self {
+        Scalar::Bool(value)
     }
 }
 
@@ -126,6 +126,6 @@ mod tests {
         assert_eq!(record.misread, [(Field::MaxRetries, "some".to_owned())]);
         assert_eq!(record.headers.request_id.as_deref(), Some("r"));
         assert_eq!(record.error.error_type.as_deref(), Some("overloaded_error"));
-        assert!(record.tells_an_outcome());
+        assert!(record.has_outcome());
     }
 }

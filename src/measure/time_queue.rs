@@ -2,10 +2,10 @@
 
 /// Times that are not processed yet, in µs.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Waiting(pub(super) Vec<i64>);
+pub(super) struct TimeQueue(pub(super) Vec<i64>);
 
-impl Waiting {
-    pub(super) fn merge(&mut self, mut other: Waiting) {
+impl TimeQueue {
+    pub(super) fn merge(&mut self, mut other: TimeQueue) {
         if self.0.is_empty() {
             std::mem::swap(&mut self.0, &mut other.0);
         }
@@ -79,10 +79,10 @@ mod tests {
         let mut expected = times.to_vec();
         expected.sort_unstable();
         let middle = expected[expected.len() / 2];
-        let mut waiting = Waiting(times.to_vec());
-        let mut taken = waiting.take(middle);
-        assert!(taken.iter().all(|at| *at < middle) && waiting.0.iter().all(|at| *at >= middle));
-        taken.extend(waiting.take(i64::MAX));
+        let mut queue = TimeQueue(times.to_vec());
+        let mut taken = queue.take(middle);
+        assert!(taken.iter().all(|at| *at < middle) && queue.0.iter().all(|at| *at >= middle));
+        taken.extend(queue.take(i64::MAX));
         assert_eq!(taken, expected);
     }
 

@@ -1,35 +1,35 @@
 //! The keys that tell how logs are read; presets may contain them, so that they can be shared.
 
-use crate::classify::OwnRow;
+use crate::classify::CustomRow;
 use crate::ingest::{Conversion, LinePattern, Mapping};
 use std::collections::BTreeMap;
 
 /// How keys, lines and errors of a custom logger or provider are read.
 #[derive(Clone, Debug, Default)]
-pub struct Words {
+pub struct Preset {
     /// Keys of the logger and the fields they map to.
-    pub fields: BTreeMap<String, OwnKey>,
+    pub fields: BTreeMap<String, CustomKey>,
     /// Values of fields that the records themselves lack.
     pub constants: BTreeMap<String, String>,
     /// Regular expressions for lines of text; the first that matches applies.
     pub lines: Vec<LinePattern>,
     /// Failure classes of errors; the first entry that matches applies.
-    pub classify: Vec<OwnRow>,
+    pub classify: Vec<CustomRow>,
 }
 
 /// The field a logger's key maps to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OwnKey {
+pub struct CustomKey {
     /// Name of the field.
     pub field: String,
     /// Conversion of its values.
     pub conversion: Conversion,
 }
 
-impl Words {
+impl Preset {
     /// Adds `others`; entries already present take precedence.
-    pub(crate) fn take(&mut self, others: Words) {
-        let Words { fields, constants, lines, classify } = others;
+    pub(crate) fn take(&mut self, others: Preset) {
+        let Preset { fields, constants, lines, classify } = others;
         fields.into_iter().for_each(|(key, own)| {
             self.fields.entry(key).or_insert(own);
         });

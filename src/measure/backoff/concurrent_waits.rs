@@ -11,13 +11,13 @@ const SHIFT: u32 = 16;
 
 /// Waits that began and waits that ended in one bucket.
 #[derive(Clone, Copy, Debug, Default)]
-struct Turn {
+struct WaitCounts {
     began: u32,
     ended: u32,
 }
 
-impl Moment for Turn {
-    fn merge(&mut self, _: &AttemptTable, other: &Turn) {
+impl Moment for WaitCounts {
+    fn merge(&mut self, _: &AttemptTable, other: &WaitCounts) {
         self.began += other.began;
         self.ended += other.ended;
     }
@@ -25,39 +25,39 @@ impl Moment for Turn {
 
 /// Concurrent waits of a loop, counted in time order.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Waiting {
-    moments: TimeBuckets<Turn>,
+pub(super) struct ConcurrentWaits {
+    buckets: TimeBuckets<WaitCounts>,
     /// Number of calls waiting at the end of the last bucket counted, and the largest number at the end of any.
-    now: i64,
-    most: i64,
+    current: i64,
+    peak: i64,
 }
 
-impl Waiting {
+impl ConcurrentWaits {
     /// Adds a wait of `us` µs that ended with the retry sent at `sent`. Waits of more than an hour are not counted.
     pub(super) fn add(&mut self, table: &AttemptTable, sent: Time, us: i64) {
         if us <= LONG_US {
-            self.moments.add(table, sent.plus_us(-us).0 >> SHIFT, Turn { began: 1, ended: 0 });
-            self.moments.add(table, sent.0 >> SHIFT, Turn { began: 0, ended: 1 });
+            self.buckets.add(table, sent.plus_us(-us).0 >> SHIFT, WaitCounts { began: 1, ended: 0 });
+            self.buckets.add(table, sent.0 >> SHIFT, WaitCounts { began: 0, ended: 1 });
         }
     }
 
-    pub(super) fn merge(&mut self, table: &AttemptTable, other: Waiting) {
-        self.moments.merge(table, other.moments);
+    pub(super) fn merge(&mut self, table: &AttemptTable, other: ConcurrentWaits) {
+        self.buckets.merge(table, other.buckets);
     }
 
     /// Counts the buckets in which no further wait can have begun, given that nothing sent before `until` is still to
     /// come.
     pub(super) fn settle(&mut self, table: &AttemptTable, until: Time) {
         let due = until.plus_us(-LONG_US).0 >> SHIFT;
-        for (_, turn) in self.moments.in_order(table).iter().take_while(|(key, _)| *key < due) {
-            self.now += i64::from(turn.began) - i64::from(turn.ended);
-            self.most = self.most.max(self.now);
+        for (_, counts) in self.buckets.in_order(table).iter().take_while(|(key, _)| *key < due) {
+            self.current += i64::from(counts.began) - i64::from(counts.ended);
+            self.peak = self.peak.max(self.current);
         }
-        self.moments.forget_before(due);
+        self.buckets.forget_before(due);
     }
 
     /// Returns the largest number of calls that waited at the end of any bucket.
-    pub(super) fn most(&self) -> u64 {
-        self.most.unsigned_abs()
+    pub(super) fn peak(&self) -> u64 {
+        self.peak.unsigned_abs()
     }
 }
