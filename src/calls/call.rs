@@ -29,6 +29,8 @@ pub struct Call<'a> {
     pub whole_seconds: bool,
     /// Whether another call with the same id began before this one ended.
     pub overlapped: bool,
+    /// Whether the log does not tell which of several concurrent calls some of its attempts belong to.
+    pub ambiguous: bool,
 }
 
 impl<'a> Call<'a> {
@@ -50,11 +52,15 @@ impl<'a> Call<'a> {
             fell_back: false,
             whole_seconds: false,
             overlapped: false,
+            ambiguous: false,
         };
         if call.rows.len() > 1 {
             call.order();
             call.drop_duplicates();
             call.follow_numbers();
+        }
+        if (0..call.len()).any(|position| call.detail(position).is_some_and(|detail| detail.call_guessed)) {
+            (call.ambiguous, call.grouping) = (true, Grouping::Inferred);
         }
         let whole_seconds =
             call.attempts().all(|attempt| attempt.sent.0 % 1_000_000 == 0 || table.shows_whole_seconds(attempt.file));
@@ -116,10 +122,10 @@ impl<'a> Call<'a> {
     }
 
     fn same_attempt(&self, a: &Attempt, b: &Attempt) -> bool {
-        if a.identity != b.identity || !a.identified() {
+        if a.identity != b.identity {
             return false;
         }
-        let same_record = a.sent == b.sent && a.number == b.number;
+        let same_record = self.table.is_same_record(a, b);
         let named = a.flags.has(Flags::REQUEST_ID) && b.flags.has(Flags::REQUEST_ID);
         same_record || (named && self.table.origin(a).layer != self.table.origin(b).layer && !self.is_passed_on(a, b))
     }

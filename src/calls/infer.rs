@@ -1,6 +1,7 @@
 //! Decides which attempt continues which in a log without call ids: by counters, or by similarity and time.
 
 use super::bodies::{Bodies, Content};
+use super::callers::same_client;
 use super::series::{AttemptSeries, last};
 use super::{Grouping, clock_slack_us, patience_us};
 use crate::model::{Attempt, AttemptTable, Flags, Time};
@@ -68,6 +69,7 @@ pub(super) fn gives_way(table: &AttemptTable, series: &AttemptSeries, start: &At
         && a.model.is_some()
         && b.model.is_some()
         && a.model != b.model
+        && same_client(table, before, start)
         && (-clock_slack_us(before, start)..=LONGEST_FALLBACK_US).contains(&after_us)
         && !before.flags.has(Flags::TOOL)
         && !start.flags.has(Flags::TOOL)
@@ -204,14 +206,14 @@ pub(super) fn overlaps(table: &AttemptTable, sends: &[u32]) -> bool {
     let row = |index: &u32| &table.rows[*index as usize];
     if let [.., before, next] = sends {
         let (before, next) = (row(before), row(next));
-        if next.sent.us_since(before.ended()) < -clock_slack_us(before, next) && !is_copy(before, next) {
+        if next.sent.us_since(before.ended()) < -clock_slack_us(before, next) && !table.is_same_record(before, next) {
             return true;
         }
     }
     let [.., first, second, third, last] = sends else { return false };
     let answered = |index| !row(index).failed() && row(index).duration.as_us().is_none();
     let sends = [first, second, third, last];
-    let copied = sends.windows(2).any(|pair| is_copy(row(pair[0]), row(pair[1])));
+    let copied = sends.windows(2).any(|pair| table.is_same_record(row(pair[0]), row(pair[1])));
     [first, second, third].into_iter().all(answered) && !copied && row(last).sent.us_since(row(first).sent) <= 1_000_000
 }
 
@@ -239,19 +241,14 @@ fn can_continue(before: &Attempt) -> bool {
     before.failed() && !before.flags.has(Flags::DECIDED_FAIL)
 }
 
-/// Returns whether two rows are deliveries of the same record.
-pub(super) fn is_copy(before: &Attempt, row: &Attempt) -> bool {
-    before.identified() && before.identity == row.identity && before.sent == row.sent && before.number == row.number
-}
-
-/// Returns whether two requests are similar: same model and provider, and no known difference in body.
+/// Returns whether two requests are similar: same model, provider and caller, and no known difference in body.
 fn alike(table: &AttemptTable, before: &Attempt, row: &Attempt) -> bool {
     of_one_kind(table, before, row) && same_body(table, before, row)
 }
 
 fn of_one_kind(table: &AttemptTable, before: &Attempt, row: &Attempt) -> bool {
     let (a, b) = (table.origin(before), table.origin(row));
-    a.model == b.model && a.provider == b.provider && same_tool(table, before, row)
+    a.model == b.model && a.provider == b.provider && same_client(table, before, row) && same_tool(table, before, row)
 }
 
 /// Returns whether the bodies are not known to differ.

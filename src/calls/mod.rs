@@ -4,6 +4,7 @@
 
 mod bodies;
 mod call;
+mod callers;
 mod endurance;
 mod group;
 mod horizon;

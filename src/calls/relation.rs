@@ -1,8 +1,9 @@
 //! Relations between two attempts of one call.
 
+use super::callers::differ;
 use super::{Call, Grouping};
 use crate::classify::Class;
-use crate::model::{Attempt, AttemptTable, Flags, Symbol};
+use crate::model::{Attempt, AttemptTable, Flags};
 use std::ops::Range;
 
 /// Returns whether the attempt at `position` was retried according to more evidence than a similar request some time
@@ -48,10 +49,6 @@ pub(crate) fn same_account(call: &Call<'_>, a: usize, b: usize) -> bool {
 /// Returns whether nothing shows that two attempts drew on different rate limits.
 pub(crate) fn same_scope(call: &Call<'_>, a: usize, b: usize) -> bool {
     same_account(call, a, b) && !differ((call.origin(a).model, call.origin(b).model))
-}
-
-fn differ((a, b): (Symbol, Symbol)) -> bool {
-    a.is_some() && b.is_some() && a != b
 }
 
 /// Iterates over the ranges of attempts that try for one answer: if consecutive requests share a call id, a new range

@@ -1,8 +1,9 @@
 //! Splits attempts with one call id that belong to several calls: the next step of a turn, another job, another day, or
 //! another process with the same numbering.
 
+use super::callers::same_client;
 use super::{clock_slack_us, order_of, patience_us};
-use crate::model::{Attempt, AttemptTable, Symbol, Time};
+use crate::model::{Attempt, AttemptTable, Time};
 use foldhash::fast::RandomState;
 use smallvec::SmallVec;
 use std::cmp::Reverse;
@@ -175,14 +176,6 @@ impl Part {
         let within = a.layer != b.layer && (next.ended() <= last.ended() || next.sent == last.sent);
         overlap && !within && !same_request(table, last, next)
     }
-}
-
-/// Returns whether nothing shows that two attempts come from different processes.
-fn same_client(table: &AttemptTable, a: &Attempt, b: &Attempt) -> bool {
-    let (a, b) = (table.origin(a), table.origin(b));
-    let differ = |a: Symbol, b: Symbol| a.is_some() && b.is_some() && a != b;
-    let pairs = [(a.client, b.client), (a.client_version, b.client_version), (a.org, b.org), (a.host, b.host)];
-    !pairs.into_iter().any(|(a, b)| differ(a, b))
 }
 
 /// Returns whether the log shows that two attempts sent the same body or the same idempotency key.

@@ -4,10 +4,11 @@
 //! The result does not depend on how the stream is split: calls are returned as soon as nothing can continue them.
 
 use super::bodies::Bodies;
-use super::infer::{alone, by_body, first_due, gives_way, is_copy, latest, may_go_on, overlaps};
+use super::callers::are_one_client;
+use super::infer::{alone, by_body, first_due, gives_way, latest, may_go_on, overlaps};
 use super::series::{AttemptSeries, first, last};
 use super::{FORESIGHT_US, Grouping, order_of};
-use crate::model::{Attempt, AttemptTable, Time};
+use crate::model::{Attempt, AttemptTable, OriginId, Time};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 
@@ -35,8 +36,8 @@ pub(crate) struct Stream {
     waiting: Vec<AttemptSeries>,
     /// Series joined by similarity.
     joined: Joint,
-    /// Latest end of the series processed by `join`.
-    ended: Time,
+    /// Latest end of the series processed by `join`, by origin of their last attempts.
+    ended: SmallVec<[(OriginId, Time); 2]>,
 }
 
 /// Splits all rows of a stream into calls.
@@ -59,7 +60,7 @@ impl Default for Stream {
             counted: Joint { gate_us: LONGEST_AT_A_GATE_US, ..Joint::default() },
             waiting: Vec::new(),
             joined: Joint::default(),
-            ended: Time(i64::MIN),
+            ended: SmallVec::new(),
         }
     }
 }
@@ -118,11 +119,23 @@ impl Stream {
             if let Some(given_up) = self.joined.open.iter_mut().rev().find(|open| gives_way(table, open, start)) {
                 given_up.fell_back = true;
             }
-            let ended = last(table, &next).ended();
-            let light = (concurrent, self.ended);
+            let end = last(table, &next);
+            let (origin, ended) = (end.origin, end.ended());
+            let light = (concurrent, self.moved_on(table, start));
             self.joined.take(table, next, |open, _| latest(table, open, row, light, &self.bodies), calls);
-            self.ended = self.ended.max(ended);
+            match self.ended.iter_mut().find(|(known, _)| *known == origin) {
+                Some((_, latest)) => *latest = ended.max(*latest),
+                None => self.ended.push((origin, ended)),
+            }
         }
+    }
+
+    /// Returns when the caller of `start` last finished a request.
+    fn moved_on(&self, table: &AttemptTable, start: &Attempt) -> Time {
+        let of_caller = self.ended.iter().filter(|(origin, _)| {
+            *origin == start.origin || are_one_client(table.origin_of(*origin), table.origin(start))
+        });
+        of_caller.map(|(_, ended)| *ended).max().unwrap_or(Time(i64::MIN))
     }
 
     /// Returns whether requests overlap around the time `sent`.
@@ -179,8 +192,8 @@ impl Joint {
             closed.extend(self.open.extract_if(.., |series| !may_go_on(table, series, start, gate_us, crowded)));
             self.swept = Some((start.sent, gate_us));
         }
-        let copy = || self.open.iter().rposition(|earlier| is_copy(last(table, earlier), start));
-        let copied = if start.identified() { copy() } else { None };
+        let copy = || self.open.iter().rposition(|earlier| table.is_same_record(last(table, earlier), start));
+        let copied = if table.may_be_repeated(start) { copy() } else { None };
         let found = copied.map(|position| (position, self.open[position].grouping)).or_else(|| pick(&self.open, start));
         match found {
             Some((position, grouping)) => {

@@ -79,7 +79,7 @@ impl Chunk {
         stretch.newlines = counted.unwrap_or_else(|| memchr::memchr_iter(b'\n', text).count() as u64);
         stretch.rows = first..self.table.rows.len();
         if reading.beside_others {
-            stretch.digest = Digest::of(&self.table.rows[first..], &self.table.names);
+            stretch.digest = Digest::of(&self.table.rows[first..], &self.table);
         }
         self.stretches.push(stretch);
     }

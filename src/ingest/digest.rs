@@ -2,7 +2,7 @@
 //! same attempts.
 
 use super::record::FINGERPRINT;
-use crate::model::{Attempt, Flags, Interner, is_undated};
+use crate::model::{Attempt, AttemptTable, Flags, is_undated};
 use std::hash::BuildHasher;
 
 /// Digest of the attempts of one input, or of a stretch of it.
@@ -21,18 +21,20 @@ const FEW: u64 = 5;
 const UNNAMED_RUN: &str = "file:";
 
 impl Digest {
-    /// Returns the digest of rows whose names are in `names`.
-    pub(super) fn of(rows: &[Attempt], names: &Interner) -> Digest {
+    /// Returns the digest of some rows of `table`.
+    pub(super) fn of(rows: &[Attempt], table: &AttemptTable) -> Digest {
         let mut digest = Digest::default();
         // Run of the previous row, and its hash.
         let mut run = (None, 0);
         for row in rows.iter().filter(|row| !is_undated(row.sent)) {
             if run.0 != Some(row.run) {
-                let named = names.get(row.run).filter(|name| !name.starts_with(UNNAMED_RUN));
+                let named = table.names.get(row.run).filter(|name| !name.starts_with(UNNAMED_RUN));
                 run = (Some(row.run), FINGERPRINT.hash_one(named));
             }
             let request_id = if row.flags.has(Flags::REQUEST_ID) { row.identity } else { 0 };
-            let parts = (row.sent.0, row.duration.as_us(), row.status, row.number, request_id, run.1);
+            // Two layers may log the same attempt to the microsecond and differ in how they group it.
+            let layer = table.names.get(table.origin(row).layer);
+            let parts = (row.sent.0, row.duration.as_us(), row.status, row.number, request_id, run.1, layer);
             digest.sum = digest.sum.wrapping_add(FINGERPRINT.hash_one(parts));
             digest.attempts += 1;
             digest.is_fine |= row.sent.0 % 1_000_000 != 0;

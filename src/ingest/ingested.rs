@@ -35,15 +35,27 @@ impl Ingested {
     /// Returns inputs that hold the same attempts as an earlier one: the earlier input, the later one, and the number
     /// of attempts.
     pub(crate) fn copies(&self) -> Vec<(&str, &str, u64)> {
-        let mut first: BTreeMap<Digest, &str> = BTreeMap::new();
-        let inputs = self.digests.iter().zip(&self.inputs);
+        let path = |file: u32| self.inputs.get(file as usize).map_or("", |input| input.path.as_str());
+        self.copied().into_iter().map(|(first, copy, attempts)| (path(first), path(copy), attempts)).collect()
+    }
+
+    /// Has the attempts of these inputs counted once.
+    pub(super) fn unite_copies(&mut self) {
+        for (first, copy, _) in self.copied() {
+            self.table.unite(first, copy);
+        }
+    }
+
+    /// Returns the numbers of the inputs of [`Ingested::copies`].
+    fn copied(&self) -> Vec<(u32, u32, u64)> {
+        let mut first: BTreeMap<Digest, u32> = BTreeMap::new();
         let mut copies = Vec::new();
-        for (digest, input) in inputs {
+        for (digest, input) in self.digests.iter().zip(0..) {
             let Some(attempts) = digest.telling() else { continue };
             match first.entry(*digest) {
-                Entry::Occupied(known) => copies.push((*known.get(), input.path.as_str(), attempts)),
+                Entry::Occupied(known) => copies.push((*known.get(), input, attempts)),
                 Entry::Vacant(free) => {
-                    free.insert(&input.path);
+                    free.insert(input);
                 }
             }
         }

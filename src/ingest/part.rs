@@ -234,7 +234,7 @@ pub(crate) fn join(parts: Vec<Part>) -> Result<Ingested, IngestError> {
     }
     let table = &accumulator.out.table;
     for rows in table.rows.chunk_by(|a, b| a.file == b.file) {
-        accumulator.out.digests[rows[0].file as usize].add(Digest::of(rows, &table.names));
+        accumulator.out.digests[rows[0].file as usize].add(Digest::of(rows, table));
     }
     merger.finish_whole()
 }

@@ -103,6 +103,8 @@ pub struct Tally {
     pub overlapped: u64,
     /// First attempt of the first of these calls.
     pub first_overlapped: Option<RowRef>,
+    /// Calls of whose attempts some may belong to another concurrent call.
+    pub ambiguous: u64,
 }
 
 impl Tally {
@@ -128,6 +130,7 @@ impl Tally {
             self.overlapped += 1;
             note(&mut self.first_overlapped, row_ref(0));
         }
+        self.ambiguous += u64::from(call.ambiguous);
         for (position, attempt) in call.attempts().enumerate() {
             self.absorb_attempts(Facts::of(attempt), 1);
             if attempt.failed() {
@@ -284,6 +287,7 @@ impl Tally {
             (&mut self.with_sends_beneath, other.with_sends_beneath),
             (&mut self.failures, other.failures),
             (&mut self.overlapped, other.overlapped),
+            (&mut self.ambiguous, other.ambiguous),
         ] {
             *mine += theirs;
         }

@@ -75,6 +75,8 @@ pub struct Detail {
     pub gateway_retries: u16,
     /// Resends of the request counted by the client's instrumentation (`http.request.resend_count`).
     pub resends: u16,
+    /// Whether the log does not tell which of several concurrent calls the attempt belongs to; its call id is a guess.
+    pub call_guessed: bool,
 }
 
 impl Detail {
@@ -106,6 +108,7 @@ impl Default for Detail {
             chunk_gap: Span::UNKNOWN,
             gateway_retries: 0,
             resends: 0,
+            call_guessed: false,
         }
     }
 }

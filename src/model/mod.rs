@@ -4,6 +4,7 @@
 //! Nothing here depends on the format of a record or on how it is judged.
 
 mod attempt;
+mod copies;
 mod cost;
 mod detail;
 mod dimension;

@@ -42,6 +42,8 @@ pub struct AttemptTable {
     same_bodies: BTreeSet<u32>,
     /// Formats of the inputs, indexed by [`Attempt::file`], as far as known; empty strings otherwise.
     pub(super) formats: Vec<&'static str>,
+    /// Inputs that hold the same attempts as an earlier one, which is named.
+    pub(super) copies: BTreeMap<u32, u32>,
     /// Rows that are views of others.
     pub(crate) views: Views,
 }

@@ -38,14 +38,15 @@ pub(super) enum Keeps {
 }
 
 /// The repeating values of a detail: error type, error code, message, exception, transport and tool as numbers of
-/// names, then where the server's hint was read and whether its unit is certain, and whether there are a hint, a planned
-/// wait and a time at which a window reopens.
+/// names, then where the server's hint was read and whether its unit is certain, whether there are a hint, a planned wait
+/// and a time at which a window reopens, and whether the call id is a guess.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Words {
     names: [u32; 6],
     hint_source: u8,
     hint_unit_known: bool,
     has: [bool; 3],
+    call_guessed: bool,
 }
 
 impl Words {
@@ -53,7 +54,13 @@ impl Words {
         let Detail { error_type, error_code, message, exception, transport, tool, .. } = *detail;
         let names = [error_type, error_code, message, exception, transport, tool].map(|symbol| symbol.place() as u32);
         let has = [detail.hint_us.is_some(), detail.planned_us.is_some(), detail.reopens.is_some()];
-        Words { names, hint_source: detail.hint_source as u8, hint_unit_known: detail.hint_unit_known, has }
+        Words {
+            names,
+            hint_source: detail.hint_source as u8,
+            hint_unit_known: detail.hint_unit_known,
+            has,
+            call_guessed: detail.call_guessed,
+        }
     }
 
     fn put_into(self, detail: &mut Detail, symbols: &[Symbol]) -> Option<()> {
@@ -64,6 +71,7 @@ impl Words {
         }
         detail.hint_source = HintSource::ALL.into_iter().find(|source| *source as u8 == self.hint_source)?;
         detail.hint_unit_known = self.hint_unit_known;
+        detail.call_guessed = self.call_guessed;
         Some(())
     }
 }

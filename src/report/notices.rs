@@ -11,8 +11,23 @@ pub(super) fn of_inputs_times_and_ids(ingested: &Ingested, fleet: &Fleet<'_>) ->
         .into_iter()
         .chain(outliers(fleet))
         .chain(shared_ids(fleet))
+        .chain(ambiguous_calls(fleet))
         .chain(unclear_views(fleet))
         .collect()
+}
+
+/// Calls whose attempts may belong to other concurrent calls.
+fn ambiguous_calls(fleet: &Fleet<'_>) -> Option<String> {
+    let calls = fleet.tally.ambiguous;
+    (calls > 0).then(|| {
+        format!(
+            "{} of {} calls overlap others in a log that names no request on each line: which answer and which retry \
+             belongs to which of them is a guess, and so is what is said of single calls; statuses and counts of attempts \
+             are not. Log a request id on each line",
+            thousands(calls),
+            thousands(fleet.tally.all_calls())
+        )
+    })
 }
 
 /// Attempts that may be in another log as well.
@@ -30,22 +45,22 @@ fn unclear_views(fleet: &Fleet<'_>) -> Option<String> {
 /// Maximum number of copied inputs named in the notices.
 const COPIES_NAMED: usize = 3;
 
-/// Inputs that hold the same attempts as another without an id to prove it, so that they count twice.
+/// Inputs that hold the same attempts as another. Unless every attempt was still in memory at the end, nothing but an
+/// id shows which are the same, and without one they count twice.
 fn copies(ingested: &Ingested, fleet: &Fleet<'_>) -> Vec<String> {
     let copies = ingested.copies();
     let copied: u64 = copies.iter().map(|(_, _, attempts)| attempts).sum();
-    if fleet.tally.duplicates >= copied {
-        return Vec::new();
-    }
+    let are_counted_once = fleet.tally.duplicates + fleet.tally.views >= copied;
     let more = copies.len().saturating_sub(COPIES_NAMED);
     let told = |(first, copy, attempts): &(&str, &str, u64)| {
         format!(
-            "{first} and {copy} hold the same {} attempts by time, duration and status, and no id shows it: they count \
-             twice; give one of the two",
-            thousands(*attempts)
+            "{first} and {copy} hold the same {} attempts by time, duration and status: {}",
+            thousands(*attempts),
+            if are_counted_once { "counted once" } else { "no id shows it, and they count twice; give one of the two" }
         )
     };
-    let rest = (more > 0).then(|| format!("{more} more inputs hold the attempts of another, and count twice"));
+    let count = if are_counted_once { "once" } else { "twice" };
+    let rest = (more > 0).then(|| format!("{more} more inputs hold the attempts of another, and count {count}"));
     copies.iter().take(COPIES_NAMED).map(told).chain(rest).collect()
 }
 

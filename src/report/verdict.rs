@@ -58,8 +58,8 @@ fn guess(totals: &Totals) -> Option<String> {
     let hidden = if totals.calls_ok > 0 { ": failed calls may hide among them" } else { "" };
     (joined.count > 0).then(|| {
         format!(
-            "{} of {} with several attempts {} joined by guess (low confidence), as no id, counter or hash ties them \
-             together{hidden}",
+            "{} of {} with several attempts {} joined by guess (low confidence), as no id, counter or hash shows for \
+             certain that they belong together{hidden}",
             thousands(joined.count),
             counted(joined.of, "call"),
             if joined.count == 1 { "was" } else { "were" }

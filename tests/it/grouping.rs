@@ -16,6 +16,43 @@ struct Case {
 
 const CASES: &[Case] = &[
     Case {
+        name: "another address sends another request, not a retry",
+        log: &[
+            r#"10.0.0.1 - - [20/May/2026:10:00:00 +0000] "POST /v1/messages HTTP/1.1" 529 91 "-" "agent/1""#,
+            r#"10.0.0.2 - - [20/May/2026:10:00:02 +0000] "POST /v1/messages HTTP/1.1" 200 512 "-" "agent/1""#,
+        ],
+        calls: 2,
+        loud: &[],
+    },
+    Case {
+        name: "another user agent sends another request, not a retry",
+        log: &[
+            r#"[2026-05-20T10:00:00.000Z] "POST /v1/messages HTTP/2" 529 - 154 91 226 - "10.0.0.1" "agent/1" "-" "llm" "-""#,
+            r#"[2026-05-20T10:00:02.000Z] "POST /v1/messages HTTP/2" 200 - 154 91 226 - "10.0.0.1" "script/3" "-" "llm" "-""#,
+        ],
+        calls: 2,
+        loud: &[],
+    },
+    Case {
+        name: "the same address and user agent retry, beside another",
+        log: &[
+            r#"10.0.0.1 - - [20/May/2026:10:00:00 +0000] "POST /v1/messages HTTP/1.1" 529 91 "-" "agent/1""#,
+            r#"10.0.0.9 - - [20/May/2026:10:00:01 +0000] "POST /v1/messages HTTP/1.1" 200 512 "-" "agent/1""#,
+            r#"10.0.0.1 - - [20/May/2026:10:00:02 +0000] "POST /v1/messages HTTP/1.1" 200 512 "-" "agent/1""#,
+        ],
+        calls: 2,
+        loud: &[],
+    },
+    Case {
+        name: "a call id tells more than a host",
+        log: &[
+            r#"{"ts":"2026-05-20T10:00:00Z","call_id":"c","host":"10.0.0.1","status":529}"#,
+            r#"{"ts":"2026-05-20T10:00:02Z","call_id":"c","host":"10.0.0.2","status":200}"#,
+        ],
+        calls: 1,
+        loud: &[],
+    },
+    Case {
         name: "a clock of whole seconds: the success is the last of three",
         log: &[
             r#"{"ts":"2026-05-20T10:00:00Z","call_id":"c","request_id":"z","status":200}"#,

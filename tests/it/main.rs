@@ -17,6 +17,7 @@ mod common;
 mod config;
 mod conformance;
 mod convert;
+mod copies;
 mod diff;
 #[cfg(unix)]
 mod doc_commands;
@@ -31,6 +32,7 @@ mod foreign_input;
 mod form_schemas;
 mod formats;
 mod formats_agents;
+mod formats_concurrent;
 mod formats_gateways;
 mod formats_text;
 mod github;

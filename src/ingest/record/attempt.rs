@@ -5,7 +5,8 @@ use super::kept::{FINGERPRINT, cut, fingerprint, identity, number_in_call};
 use super::memory::Memory;
 use super::place::{Place, Taken};
 use super::sent::sent_of;
-use super::typed::{Record, TokenCounts};
+use super::token_counts::TokenCounts;
+use super::typed::Record;
 use crate::classify::{self, Class, Verdict};
 use crate::ingest::hint::{Hint, ServerHint};
 use crate::ingest::timestamp;
@@ -248,6 +249,7 @@ impl Builder<'_, '_> {
             chunk_gap: self.chunk_gap(),
             gateway_retries: self.gateway_retries(),
             resends: self.resends(),
+            call_guessed: record.call_guessed,
         }
     }
 

@@ -102,6 +102,8 @@ pub(crate) enum Field {
     RecordHash,
     /// Whether its time comes from a clock of whole seconds.
     WholeSeconds,
+    /// Whether the log does not tell which of several concurrent calls it belongs to, so that its call id is a guess.
+    CallGuessed,
     Headers,
     RequestHeaders,
     /// A response header logged at top level.

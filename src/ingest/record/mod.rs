@@ -43,6 +43,7 @@ mod setters;
 mod single;
 pub(in crate::ingest) mod spellings;
 mod stated_waits;
+mod token_counts;
 mod typed;
 mod unclear;
 mod words;

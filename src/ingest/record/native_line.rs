@@ -85,6 +85,7 @@ fn ids(builder: &Builder<'_, '_>, raw: &str, line: &mut JsonLine) {
         line.text("converted_from", Some(builder.stream()).filter(|name| !name.is_empty()));
     }
     line.text("call_id", builder.call_id());
+    line.plain("call_guessed", record.call_guessed.then_some(true));
     if record.number_from_zero {
         line.plain("retry_attempt", record.number.map(|number| number.saturating_sub(1)));
     } else {

@@ -236,6 +236,7 @@ const SPELLINGS: &[(Field, &[&str])] = &[
     (Field::ConvertedFrom, &["converted_from"]),
     (Field::RecordHash, &["record_hash"]),
     (Field::WholeSeconds, &["whole_seconds"]),
+    (Field::CallGuessed, &["call_guessed"]),
     (Field::Headers, &["headers", "response_headers"]),
     (Field::RequestHeaders, &["request_headers"]),
 ];

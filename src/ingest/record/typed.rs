@@ -8,6 +8,7 @@ use super::json_line::WHOLE;
 use super::meaning::{is_impossible, means_something, status_in, with_unit};
 use super::outcome_words::{kind_named, words_of};
 use super::scalar::Scalar;
+use super::token_counts::TokenCounts;
 use std::borrow::Cow;
 
 type Text<'a> = Option<Cow<'a, str>>;
@@ -102,23 +103,14 @@ pub(crate) struct Record<'a> {
     pub(crate) times: Times,
     /// Whether its times come from a clock of whole seconds, and were refined by other information.
     pub(crate) whole_seconds: bool,
+    /// Whether its call is a guess: the log has concurrent ones.
+    pub(crate) call_guessed: bool,
     /// Whether its client resends requests unchanged, so that another body means another request.
     pub(crate) repeats_body: bool,
     /// Whether the outcome, if any, was found only inside nested objects.
     pub(crate) outcome_is_nested: bool,
     /// Values that their field could not be read from.
     pub(crate) misread: Vec<(Field, String)>,
-}
-
-/// Token counts and cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct TokenCounts {
-    pub(crate) input: i64,
-    pub(crate) output: i64,
-    pub(crate) cache_read: i64,
-    pub(crate) cache_write: i64,
-    /// Cost in US dollars, if given.
-    pub(crate) cost_usd: Option<f64>,
 }
 
 impl Record<'_> {
@@ -290,6 +282,7 @@ impl<'a> Record<'a> {
                 self.no_side_effect = value.truth() == Some(false);
             }
             Field::WholeSeconds => self.whole_seconds = value.truth() == Some(true),
+            Field::CallGuessed => self.call_guessed = value.truth() == Some(true),
             Field::InputTokens => self.counts().input = value.integer().unwrap_or(0),
             Field::OutputTokens => self.counts().output = value.integer().unwrap_or(0),
             Field::CacheRead => self.counts().cache_read = value.integer().unwrap_or(0),

@@ -3,7 +3,7 @@
 //! Sources: Envoy docs, Access logging; Envoy AI Gateway docs, Access logs.
 
 use super::envoy_flags::put_ending;
-use super::envoy_text;
+use super::{address, envoy_text};
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::formats::exchanges::trace_of;
@@ -87,7 +87,6 @@ const FIELDS: &[(&str, Field)] = &[
     ("start_time", Field::StartedAt),
     ("duration", Field::DurationMs),
     ("response_code", Field::Status),
-    ("upstream_host", Field::Host),
     ("user_agent", Field::UserAgent),
     ("user-agent", Field::UserAgent),
     ("request_id", Field::RequestId),
@@ -102,6 +101,8 @@ const FIELDS: &[(&str, Field)] = &[
     ("genai_tokens_output", Field::OutputTokens),
     ("gen_ai.usage.output_tokens", Field::OutputTokens),
 ];
+/// Keys of the client's address, the client's own before that of the last proxy.
+const SENDERS: [&str; 4] = ["x-forwarded-for", "x_forwarded_for", "downstream_remote_address", "downstream_peer"];
 /// Keys of the request path, in order of preference: the path before any route rewrote it comes first.
 const PATHS: [&str; 4] = ["x-envoy-origin-path", "x_envoy_origin_path", "path", ":path"];
 
@@ -119,6 +120,8 @@ fn take(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>)
         model_api::put_url(&mut record, path);
     }
     record.put(Field::Endpoint, members.scalar("authority"));
+    let sender = members.first(&SENDERS).into_text();
+    record.put(Field::Host, sender.as_deref().and_then(address).map(str::to_owned));
     let trace = members.words("traceparent");
     record.put(Field::RunId, trace.as_deref().and_then(trace_of).map(str::to_owned));
     // The proxy's own count of upstream attempts: the same value as its response header.

@@ -1,7 +1,7 @@
 //! Envoy's default text format, and that of Istio, which adds fields after the response flags.
 
 use super::envoy_flags::put_ending;
-use super::{Token, tokens};
+use super::{Token, address, tokens};
 use crate::ingest::formats::model_api;
 use crate::ingest::position::Position;
 use crate::ingest::record::{Field, Record};
@@ -15,6 +15,7 @@ pub(super) struct EnvoyLine<'l> {
     flags: Option<&'l str>,
     details: Option<&'l str>,
     duration: Option<&'l str>,
+    address: Option<&'l str>,
     agent: Option<&'l str>,
     request_id: Option<&'l str>,
     authority: Option<&'l str>,
@@ -50,6 +51,7 @@ impl<'l> EnvoyLine<'l> {
             flags: flags.said(),
             details,
             duration: said(2),
+            address: said(NUMBERS).and_then(address),
             agent: said(NUMBERS + 1),
             request_id: said(NUMBERS + 2),
             authority: said(NUMBERS + 3),
@@ -64,6 +66,7 @@ impl<'l> EnvoyLine<'l> {
         record.put(Field::StartedAt, self.started);
         record.put(Field::DurationMs, self.duration);
         record.put(Field::Status, self.status);
+        record.put(Field::Host, self.address);
         record.put(Field::UserAgent, self.agent);
         record.put(Field::RequestId, self.request_id);
         model_api::put_url(&mut record, self.path.into());
@@ -93,7 +96,7 @@ mod tests {
             (line.agent, line.request_id, line.authority),
             (Some("agent/1"), Some("id-1"), Some("llm.internal"))
         );
-        assert_eq!(line.details, None);
+        assert_eq!((line.address, line.details), (Some("10.0.0.1"), None));
         let istio = r#"[2026-05-04T10:00:01.000Z] "POST /v1/messages HTTP/1.1" 200 - via_upstream - "-" 5 95 105 104 "-" "curl" "id-2" "a" "b" outbound|443||x"#;
         let line = EnvoyLine::of(istio).unwrap();
         assert_eq!((line.details, line.duration, line.request_id), (Some("via_upstream"), Some("105"), Some("id-2")));

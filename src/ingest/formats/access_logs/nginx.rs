@@ -2,7 +2,7 @@
 //! upstream server tried for one.
 
 use super::nginx_fields::Upstream;
-use super::tokens;
+use super::{address, tokens};
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::formats::json_objects::Members;
@@ -67,6 +67,8 @@ struct Served<'l> {
     ended: Cow<'l, str>,
     path: Cow<'l, str>,
     status: i64,
+    /// Address of the client.
+    address: Option<String>,
     agent: Option<Cow<'l, str>>,
     upstream: Upstream,
 }
@@ -92,6 +94,7 @@ fn tokens_of(line: &str) -> Option<Served<'_>> {
         ended: Cow::Borrowed(time.text),
         path: Cow::Borrowed(path),
         status: status.status()?,
+        address: tokens[..place].iter().find_map(|token| address(token.text)).map(str::to_owned),
         agent: agent.map(Cow::Borrowed),
         upstream: Upstream::of(rest),
     })
@@ -128,6 +131,10 @@ fn served_in<'l>(members: &Members<'l>) -> Option<Served<'l>> {
             .into_text()?,
         path,
         status: members.integer("status")?,
+        address: members
+            .first(&["remote_addr", "http_x_forwarded_for", "client_ip"])
+            .into_text()
+            .and_then(|text| address(&text).map(str::to_owned)),
         agent: members.first(&["http_user_agent", "user_agent"]).into_text(),
         upstream,
     })
@@ -162,7 +169,7 @@ impl Served<'_> {
             if nth + 1 == tries {
                 record.put(Field::RequestId, self.upstream.request_id.as_deref());
             }
-            record.put(Field::Host, self.upstream.servers.get(nth).map(String::as_str));
+            record.put(Field::Endpoint, self.upstream.servers.get(nth).map(String::as_str));
             started = started.zip(seconds).map(|(us, seconds)| us + (seconds * 1e6) as i64);
             let text = format!("{raw} {}/{tries}", nth + 1);
             sink.record(&record, &text, Position { record: nth as u32, ..at });
@@ -180,6 +187,7 @@ impl Served<'_> {
     /// Returns a record with the fields all attempts of the request share, and the status of one attempt.
     fn record(&self, status: Option<i64>) -> Record<'_> {
         let mut record = Record { layer: Some(Cow::Borrowed("gateway")), ..Record::default() };
+        record.put(Field::Host, self.address.as_deref());
         record.put(Field::UserAgent, self.agent.as_deref());
         model_api::put_url(&mut record, Cow::Borrowed(&self.path));
         match status.filter(|status| *status > 0) {

@@ -1,5 +1,7 @@
 //! Calls in progress, assembled from the log lines of a Python SDK.
 
+mod pairing;
+
 use super::habits::{LAST_RUNG, is_model_path, is_retried, rung_of};
 use super::log_line::LogLine;
 use super::message::Source;
@@ -11,7 +13,7 @@ use crate::model::Time;
 
 /// Maximum number of calls kept at once; beyond it, the oldest is emitted.
 const MOST_CALLS: usize = 4096;
-/// Number of the latest failed calls kept to wait for the line on their retry.
+/// Number of the latest calls kept that failed, to wait for the line on their retry, or are guesses.
 const MOST_WAITING: usize = 256;
 /// Clock tolerance in µs.
 const SLACK_US: i64 = 50_000;
@@ -30,6 +32,8 @@ pub(super) struct Calls {
     has_answers: bool,
     /// Whether the SDK itself logs every response, after all other loggers.
     has_sdk_lines: bool,
+    /// Whether calls were in progress at the same time.
+    has_concurrent: bool,
     /// Number of the last named call.
     named: usize,
     /// Latest due time of an attempt that was made.
@@ -44,6 +48,7 @@ impl Default for Calls {
             next_count: None,
             has_answers: false,
             has_sdk_lines: false,
+            has_concurrent: false,
             named: 0,
             reached: Time(i64::MIN),
         }
@@ -95,9 +100,15 @@ impl Calls {
             attempt.status == Some(answer.status) && attempt.told & source == 0 && attempt.planned_ms.is_none()
         };
         // A response to a request already answered can only be the same one reported by another logger.
-        let place = self
-            .place(|attempt| is_same(attempt) && told_before(attempt) && answer.source != Source::Connection)
-            .or_else(|| self.place(|attempt| is_same(attempt) && !attempt.is_over()));
+        let is_again =
+            |attempt: &Attempt| is_same(attempt) && told_before(attempt) && answer.source != Source::Connection;
+        let is_first = |attempt: &Attempt| is_same(attempt) && !attempt.is_over();
+        let again = self.place(is_again);
+        let place = again.or_else(|| self.place(is_first));
+        let are_concurrent = self.are_concurrent(line);
+        if are_concurrent {
+            if again.is_some() { self.note_rivals(is_again) } else { self.note_rivals(is_first) }
+        }
         let is_new = place.is_none();
         let attempt = match place.and_then(|place| self.calls[place].attempts.last_mut()) {
             Some(attempt) => attempt,
@@ -115,6 +126,9 @@ impl Calls {
         }
         if let Some(place) = place {
             self.touch(place);
+        }
+        if are_concurrent {
+            self.note_company();
         }
         is_new
     }
@@ -176,10 +190,13 @@ impl Calls {
         };
         let failed = |attempt: &Attempt| is_same(attempt) && attempt.failed() && is_recent(attempt);
         // A server may ask for a retry of any response.
-        let place = self
-            .latest_place(|attempt| failed(attempt) && is_retried(attempt))
-            .or_else(|| self.latest_place(|attempt| is_same(attempt) && !attempt.is_over()))
-            .or_else(|| self.latest_place(failed));
+        let is_told = |attempt: &Attempt| failed(attempt) && is_retried(attempt);
+        let is_lost = |attempt: &Attempt| is_same(attempt) && !attempt.is_over();
+        let told = self.latest_place(is_told);
+        let place = told.or_else(|| self.latest_place(is_lost)).or_else(|| self.latest_place(failed));
+        if self.are_concurrent(line) {
+            if told.is_some() { self.note_rivals(is_told) } else { self.note_rivals(is_lost) }
+        }
         let has_client_lines = self.last_attempts().any(|attempt| attempt.told & Source::Client as u8 > 0);
         if let Some(place) = place {
             self.touch(place);
@@ -240,24 +257,6 @@ impl Calls {
         }
     }
 
-    /// Handles a retry of the call at `place` whose last attempt has no announced retry. Responses of concurrent
-    /// calls arrive in any order, so its response was assigned to another call that seemed to retry: the two
-    /// responses are swapped.
-    fn trade(&mut self, place: usize, line: &LogLine<'_>) {
-        if self.calls[place].last().is_none_or(|last| last.planned_ms.is_some()) {
-            return;
-        }
-        let other = self.nearest(line, |at, call| at != place && call.last().is_some_and(|last| last.begun.is_some()));
-        let Some(other) = other else { return };
-        let (Some(mut mine), Some(mut theirs)) = (self.calls[place].attempts.pop(), self.calls[other].attempts.pop())
-        else {
-            return;
-        };
-        std::mem::swap(&mut mine.begun, &mut theirs.begun);
-        self.calls[place].attempts.push(theirs);
-        self.calls[other].attempts.push(mine);
-    }
-
     /// Begins an attempt for a request to `url`, of a call that is due or of a new one.
     fn begin(&mut self, sink: &mut Sink<'_>, url: &str, line: &LogLine<'_>) -> &mut Attempt {
         let options = std::mem::take(&mut self.options);
@@ -285,30 +284,6 @@ impl Calls {
         &mut call.attempts[last]
     }
 
-    /// Returns the call that the next request to `url` continues.
-    fn due(&self, options: &Options, count: Option<i64>, url: &str, line: &LogLine<'_>) -> Option<usize> {
-        let is_same = |attempt: &Attempt| {
-            attempt.url.is_empty() || url.is_empty() || attempt.url.contains(url) || url.contains(&attempt.url)
-        };
-        let is_keyed = |call: &Call| options.key.is_some() && call.key == options.key;
-        if let Some(place) = self.calls.iter().position(is_keyed) {
-            return Some(place);
-        }
-        self.nearest(line, |_, call| {
-            let is_counted = count.is_none_or(|count| count == call.counted_from + call.attempts.len() as i64);
-            let may_be = options.key.is_none() || call.key.is_none();
-            may_be && is_counted && call.last().is_some_and(is_same)
-        })
-    }
-
-    /// Returns the call for which `fits` holds and whose announced retry is due closest to now.
-    fn nearest(&self, line: &LogLine<'_>, fits: impl Fn(usize, &Call) -> bool) -> Option<usize> {
-        let latest_us = line.moment.slack_us + SLACK_US;
-        let late_us = |call: &Call| Some(line.moment.at.us_since(call.last()?.due()?)).filter(|us| *us >= -latest_us);
-        let calls = self.calls.iter().enumerate().filter(|(place, call)| fits(*place, call));
-        calls.filter_map(|(place, call)| Some((late_us(call)?.abs(), place))).min().map(|(_, place)| place)
-    }
-
     /// Opens a call, after emitting those that are complete.
     fn open(&mut self, sink: &mut Sink<'_>, options: &Options, count: Option<i64>, line: &LogLine<'_>) -> usize {
         let has_sdk_lines = self.has_sdk_lines;
@@ -316,7 +291,9 @@ impl Calls {
         let is_over = |call: &mut Call| {
             waiting -= 1;
             let is_told = !has_sdk_lines || call.last().is_none_or(|last| last.told & Source::Sdk as u8 > 0);
-            let may_go_on = waiting < MOST_WAITING && call.last().is_some_and(|last| last.failed() && is_retried(last));
+            let is_retried = |last: &Attempt| last.failed() && is_retried(last);
+            // A guess may be corrected by what follows.
+            let may_go_on = waiting < MOST_WAITING && (call.is_guessed || call.last().is_some_and(is_retried));
             !call.is_active() && is_told && !may_go_on
         };
         self.calls.extract_if(.., is_over).for_each(|call| give(call, sink));

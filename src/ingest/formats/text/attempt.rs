@@ -120,6 +120,8 @@ pub(in crate::ingest::formats) struct Call {
     pub(in crate::ingest::formats) request_hash: Option<String>,
     /// Whether retries repeat the body, so that another body means another request.
     pub(in crate::ingest::formats) repeats_body: bool,
+    /// Whether some of its lines may belong to a concurrent call.
+    pub(in crate::ingest::formats) is_guessed: bool,
 }
 
 impl Call {
@@ -156,6 +158,7 @@ impl Call {
         record.put(Field::TimeoutMs, self.timeout_ms);
         record.put(Field::RequestHash, self.request_hash.as_deref());
         record.repeats_body = self.repeats_body;
+        record.call_guessed = self.is_guessed;
         record.stream = self.is_stream;
     }
 

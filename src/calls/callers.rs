@@ -1,0 +1,19 @@
+//! Tells the callers of two attempts apart.
+
+use crate::model::{Attempt, AttemptTable, Origin, Symbol};
+
+/// Returns whether nothing shows that two attempts come from different callers: programs, accounts or machines.
+pub(super) fn same_client(table: &AttemptTable, a: &Attempt, b: &Attempt) -> bool {
+    a.origin == b.origin || are_one_client(table.origin(a), table.origin(b))
+}
+
+/// Like [`same_client`], for the origins of two attempts.
+pub(super) fn are_one_client(a: &Origin, b: &Origin) -> bool {
+    let pairs = [(a.client, b.client), (a.client_version, b.client_version), (a.org, b.org), (a.host, b.host)];
+    !pairs.into_iter().any(differ)
+}
+
+/// Returns whether two names are known and differ.
+pub(super) fn differ((a, b): (Symbol, Symbol)) -> bool {
+    a.is_some() && b.is_some() && a != b
+}
