@@ -1,14 +1,14 @@
 //! HTTP server on one address, with graceful shutdown.
 
+use super::connection::{Broken, Connection, Reply, Serve};
 use super::hosts;
 use super::log::Log;
 use super::replies;
 use super::socket::Socket;
-use http_body_util::combinators::UnsyncBoxBody;
-use hyper::body::{Bytes, Incoming};
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use std::io;
@@ -31,37 +31,6 @@ const LONGEST_HEAD: usize = 128 << 10;
 const MOST_HEADERS: usize = 256;
 /// Time that answers in progress are given to finish on shutdown.
 const GRACE: Duration = Duration::from_secs(5);
-
-/// Response of a server.
-pub(crate) type Reply = Response<UnsyncBoxBody<Bytes, Broken>>;
-
-/// Error that closes the connection before or during an answer.
-#[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("the connection ends here")]
-pub(crate) struct Broken;
-
-/// Handle through which a request controls its connection.
-#[derive(Clone, Default)]
-pub(crate) struct Connection {
-    reset: Arc<AtomicBool>,
-}
-
-impl Connection {
-    /// Makes the connection end with a TCP reset.
-    pub(crate) fn reset(&self) {
-        self.reset.store(true, Ordering::Relaxed);
-    }
-}
-
-/// A service that answers requests.
-pub(crate) trait Serve: Send + Sync + 'static {
-    /// Answers a request. An error closes the connection without an answer.
-    fn answer(
-        self: Arc<Self>,
-        request: Request<Incoming>,
-        connection: Connection,
-    ) -> impl Future<Output = Result<Reply, Broken>> + Send;
-}
 
 /// A running server.
 pub(crate) struct Server {
@@ -136,7 +105,7 @@ async fn accept<S: Serve>(listener: TcpListener, service: Arc<S>, log: Arc<Log>,
         };
         let _ = stream.set_nodelay(true);
         let connection = Connection::default();
-        let socket = Socket::new(stream, Arc::clone(&connection.reset));
+        let socket = Socket::new(stream, connection.reset_mark());
         let (service, log) = (Arc::clone(&service), Arc::clone(&log));
         let answer = service_fn(move |request| {
             answer_well_formed(request, Arc::clone(&service), Arc::clone(&log), connection.clone())

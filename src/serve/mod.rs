@@ -4,6 +4,7 @@
 mod answer;
 mod attempt;
 mod bodies;
+mod connection;
 mod decode;
 mod events;
 mod exchange;

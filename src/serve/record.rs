@@ -1,8 +1,8 @@
 //! A reverse proxy that writes a record of each request and forwards it unchanged.
 
+use super::connection::{Broken, Connection, Reply, Serve};
 use super::exchange::{End, Exchange};
 use super::hosts::Hosts;
-use super::listen::{Broken, Connection, Reply, Serve};
 use super::log::Log;
 use super::replies;
 use super::upstream::{Forwarder, Table, Upstream, forwarder};

@@ -1,8 +1,8 @@
 //! Builds the stub's responses.
 
 use super::bodies;
+use super::connection::{Broken, Connection, Reply};
 use super::facts::Dialect;
-use super::listen::{Broken, Connection, Reply};
 use super::scenario::shapes::{self, Break, Does, Failure, Foreign};
 use super::scenario::step::Step;
 use super::scripted::{Act, Scripted};

@@ -1,6 +1,6 @@
 //! A body that is sent in pieces, with pauses, and that may break.
 
-use super::listen::{Broken, Connection};
+use super::connection::{Broken, Connection};
 use hyper::body::{Body, Bytes, Frame, SizeHint};
 use std::collections::VecDeque;
 use std::pin::Pin;

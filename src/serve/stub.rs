@@ -1,10 +1,10 @@
 //! The stub: a provider that fails on a schedule.
 
 use super::bodies::{self, Words};
+use super::connection::{Broken, Connection, Reply, Serve};
 use super::exchange::{End, Exchange};
 use super::facts::{BodyFacts, Dialect};
 use super::hosts::Hosts;
-use super::listen::{Broken, Connection, Reply, Serve};
 use super::log::Log;
 use super::replies::{self, Plan};
 use super::scenario::buckets::Buckets;

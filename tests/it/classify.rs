@@ -167,7 +167,7 @@ fn mistakes_end_with_their_code() {
     for (arguments, input, code, complaint) in [
         (&[][..], "", 3, "nothing to classify"),
         (&[][..], " \n\n", 3, "nothing to classify"),
-        (&["--status", "99"][..], "", 2, "between 100 and 599"),
+        (&["--status", "99"][..], "", 2, "from 100 to 599"),
         (&["--status", "many"][..], "", 2, "--status"),
         (&["--sttus", "429"][..], "", 2, "'--status'"),
     ] {

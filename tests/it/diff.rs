@@ -158,7 +158,11 @@ fn what_is_neither_report_nor_log_is_said_to_be_neither() {
     assert_eq!(diff(folder.path(), &["log.jsonl", "log.jsonl", "--output", "json=diff.json"]).code, 0);
     for (file, code, complaint) in [
         ("newer.json", 2, "newer.json: a report of schema version 9, which a newer retrylens wrote"),
-        ("torn.json", 2, "torn.json: no JSON report of retrylens: missing field"),
+        (
+            "torn.json",
+            2,
+            "torn.json: no JSON report of retrylens, as `analyze --output json=FILE` writes: missing field",
+        ),
         ("diff.json", 2, "diff.json: a diff of retrylens, not a report"),
         ("prose.txt", 3, "prose.txt is neither a JSON report of retrylens nor a log"),
         ("other.json", 3, "other.json is neither a JSON report of retrylens nor a log"),

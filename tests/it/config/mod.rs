@@ -81,7 +81,7 @@ fn select_and_ignore_take_codes_and_prefixes() {
         ("ignore = [\"RL1\"]\n[rules.RL106]\nenabled = true", &[], true),
         // The command line outranks the file.
         ("ignore = [\"RL106\"]", &["--select", "RL106"], true),
-        ("select = [\"RL106\"]", &["--ignore", "RL1"], false),
+        ("select = [\"RL106\", \"RL3\"]", &["--ignore", "RL1"], false),
         ("ignore = [\"RL106\"]", &["--no-config"], true),
     ] {
         let (code, report) = judged(config, &[&["auth.jsonl"], arguments].concat());

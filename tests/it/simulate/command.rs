@@ -100,7 +100,7 @@ fn wrong_input_is_told_what_is_wanted() {
     for (arguments, code, part) in [
         (&["--capacity", "0"][..], 2, "whole number of 1 or more"),
         (&["--attempts", "0"], 2, "whole number of 1 or more"),
-        (&["--tasks", "none"], 2, "whole number of 1 or more"),
+        (&["--tasks", "none"], 2, "whole number from 1 to 100000000"),
         (&["--tasks", "5000000000"], 2, "whole number from 1 to 100000000"),
         (&["--seeds", "99999999999"], 2, "whole number from 1 to 4294967295"),
         (&["--seed", "x"], 2, "whole number from 0 to 18446744073709551615"),
