@@ -2,14 +2,23 @@
 
 use crate::model::{Attempt, AttemptTable, Origin, Symbol};
 
-/// Returns whether nothing shows that two attempts come from different callers: programs, accounts or machines.
+/// Returns whether nothing shows that two attempts come from different programs, accounts or machines.
 pub(super) fn same_client(table: &AttemptTable, a: &Attempt, b: &Attempt) -> bool {
     a.origin == b.origin || are_one_client(table.origin(a), table.origin(b))
 }
 
 /// Like [`same_client`], for the origins of two attempts.
 pub(super) fn are_one_client(a: &Origin, b: &Origin) -> bool {
-    let pairs = [(a.client, b.client), (a.client_version, b.client_version), (a.org, b.org), (a.host, b.host)];
+    are_one_program(a, b) && !differ((a.org, b.org))
+}
+
+/// Like [`same_client`], but for accounts: a program may retry with another one.
+pub(super) fn same_program(table: &AttemptTable, a: &Attempt, b: &Attempt) -> bool {
+    a.origin == b.origin || are_one_program(table.origin(a), table.origin(b))
+}
+
+fn are_one_program(a: &Origin, b: &Origin) -> bool {
+    let pairs = [(a.client, b.client), (a.client_version, b.client_version), (a.host, b.host)];
     !pairs.into_iter().any(differ)
 }
 

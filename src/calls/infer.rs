@@ -1,7 +1,7 @@
 //! Decides which attempt continues which in a log without call ids: by counters, or by similarity and time.
 
 use super::bodies::{Bodies, Content};
-use super::callers::same_client;
+use super::callers::{same_client, same_program};
 use super::series::{AttemptSeries, last};
 use super::{Grouping, clock_slack_us, patience_us};
 use crate::model::{Attempt, AttemptTable, Flags, Time};
@@ -139,6 +139,7 @@ pub(super) fn latest(
             && !another()
             && can_continue(before)
             && of_one_kind(table, before, start)
+            && same_client(table, before, start)
             && heals(table, before, start)
             && !starts_over(table, before, start)
     };
@@ -241,14 +242,14 @@ fn can_continue(before: &Attempt) -> bool {
     before.failed() && !before.flags.has(Flags::DECIDED_FAIL)
 }
 
-/// Returns whether two requests are similar: same model, provider and caller, and no known difference in body.
+/// Returns whether two requests are similar: same model, provider and program, and no known difference in body.
 fn alike(table: &AttemptTable, before: &Attempt, row: &Attempt) -> bool {
     of_one_kind(table, before, row) && same_body(table, before, row)
 }
 
 fn of_one_kind(table: &AttemptTable, before: &Attempt, row: &Attempt) -> bool {
     let (a, b) = (table.origin(before), table.origin(row));
-    a.model == b.model && a.provider == b.provider && same_client(table, before, row) && same_tool(table, before, row)
+    a.model == b.model && a.provider == b.provider && same_program(table, before, row) && same_tool(table, before, row)
 }
 
 /// Returns whether the bodies are not known to differ.

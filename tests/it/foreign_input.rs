@@ -114,7 +114,7 @@ fn tar_archives_are_refused_plain_and_packed() {
 }
 
 #[test]
-fn the_same_log_twice_is_said_where_no_id_shows_it() {
+fn the_same_log_twice_counts_once_and_is_said_where_no_id_shows_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     std::fs::write(path("log.jsonl"), log(false)).unwrap();
@@ -129,7 +129,10 @@ fn the_same_log_twice_is_said_where_no_id_shows_it() {
     for copy in ["log.jsonl.zst", "other.csv"] {
         let (_, report) = analyzed(folder.path(), &[copy, "log.jsonl"]);
         assert!(notices(&report).contains(&told("log.jsonl", copy)), "{}", notices(&report));
-        assert_eq!(report["totals"]["sends"], 6, "nothing is dropped");
+        assert!(notices(&report).contains("counted once"), "{}", notices(&report));
+        let ledger = &report["ledger"];
+        let copies = ["duplicates", "views"].map(|key| ledger[key].as_u64().unwrap()).iter().sum::<u64>();
+        assert_eq!((&ledger["attempts"], copies), (&3.into(), 3), "every line is accounted for: {report:#}");
     }
     // What is told apart, or told to be the same, needs no word.
     let (_, report) = analyzed(folder.path(), &["converted.jsonl", "log.jsonl"]);
