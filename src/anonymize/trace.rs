@@ -49,7 +49,7 @@ fields! { anonymizer;
     Unresolved {
         names: [id Word]
         parts: [candidates, near]
-        kept: [more, filtered, is_no_attempt]
+        kept: [more, left_out_by, is_no_attempt]
     }
     Candidate {
         kept: [lines]

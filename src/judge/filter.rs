@@ -15,6 +15,26 @@ impl Filter {
             && (self.names.is_empty() || call.attempts().any(|attempt| self.names(call.table(), attempt)))
     }
 
+    /// Returns the options that reject a call, such as `--since`; empty if the filter accepts it.
+    #[must_use]
+    pub(crate) fn rejects(&self, call: &Call<'_>) -> Vec<String> {
+        if self.wants_call(call) {
+            return Vec::new();
+        }
+        let first = call.first().sent;
+        let times = [
+            ("--since", self.since.is_some_and(|since| first < since)),
+            ("--until", self.until.is_some_and(|until| first >= until)),
+        ];
+        let times = times.into_iter().filter(|(_, rejects)| *rejects).map(|(option, _)| option.to_owned());
+        let misses = |names: &&Names| !call.attempts().any(|attempt| fits(names, call.table(), attempt));
+        let names = self.names.iter().filter(misses).map(|names| format!("--{}", names.of.name()));
+        let alone: Vec<String> = times.chain(names).collect();
+        // Each name fits an attempt, but no attempt fits them all.
+        let together = || self.names.iter().map(|names| format!("--{}", names.of.name())).collect();
+        if alone.is_empty() { together() } else { alone }
+    }
+
     /// Like [`Filter::wants_call`], for a call of a single attempt.
     pub(super) fn wants_alone(&self, table: &AttemptTable, attempt: &Attempt) -> bool {
         self.wants(attempt.sent) && self.names(table, attempt)

@@ -13,6 +13,13 @@ pub(crate) fn thousands(n: u64) -> String {
     shown
 }
 
+/// Formats a range of figures as whole numbers: "2 to 17", or "12" if both ends look the same.
+pub(crate) fn range(ends: [f64; 2]) -> String {
+    // Saturating: `as` clamps a float to the integer's range.
+    let [least, most] = ends.map(|end| thousands(end.round() as u64));
+    if least == most { least } else { format!("{least} to {most}") }
+}
+
 /// Returns the singular or plural of `word` for `n`: "retry" and "retries", "run" and "runs".
 pub(crate) fn plural(n: u64, word: &str) -> String {
     match word.strip_suffix('y') {

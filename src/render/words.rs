@@ -56,22 +56,31 @@ pub(in crate::render) fn folder(path: &str) -> Option<&str> {
     path.rfind(['/', '\\']).and_then(|at| path.get(..=at))
 }
 
-/// Formats both ends of a time range; `format` begins with the date, which is left out of the second if it is the same.
-pub(in crate::render) fn ends(window: Window, zone: Zone, format: &str) -> (String, String) {
+/// Format of the ends of a time range, to the minute.
+pub(in crate::render) const MINUTES: &str = "%Y-%m-%d %H:%M";
+/// Format of the ends of a time range, to the second.
+pub(in crate::render) const SECONDS: &str = "%Y-%m-%d %H:%M:%S";
+
+/// Formats the ends of a time range with `format`, or in more detail if it is shorter than that can tell: "2026-03-10
+/// 21:04 to 22:10", "2026-03-10 21:04:01 to 21:04:03". The date is left out of the second if it is the same.
+pub(in crate::render) fn ends(window: Window, zone: Zone, format: &str) -> String {
+    let format = match window.last.us_since(window.first) {
+        0 => return zone.show(window.first, SECONDS),
+        1..1_000 => "%Y-%m-%d %H:%M:%S%.6f",
+        1_000..1_000_000 => "%Y-%m-%d %H:%M:%S%.3f",
+        1_000_000..60_000_000 => SECONDS,
+        _ => format,
+    };
     let (first, last) = (zone.show(window.first, format), zone.show(window.last, format));
-    match (first.get(..10), last.get(..10)) {
-        (Some(day), Some(same)) if day == same => {
-            let last = last.get(11..).unwrap_or_default().to_owned();
-            (first, last)
-        }
-        _ => (first, last),
-    }
+    let same_day = first.get(..10) == last.get(..10);
+    let last = last.get(11..).filter(|_| same_day).unwrap_or(&last);
+    format!("{first} to {last}")
 }
 
-/// Formats a time range: "2026-03-10 21:04 to 22:10 UTC (1 h 6 min)".
+/// Formats a time range: "2026-03-10 21:04 to 22:10 UTC (66 min 0 s)"; one below a millisecond without its length.
 pub(in crate::render) fn window(window: Window, zone: Zone) -> String {
-    let (first, last) = ends(window, zone, "%Y-%m-%d %H:%M");
-    format!("{first} to {last} {zone} ({})", seconds(window.last.s_since(window.first).max(0.0)))
+    let (ends, length_s) = (ends(window, zone, MINUTES), window.last.s_since(window.first));
+    if length_s < 0.001 { format!("{ends} {zone}") } else { format!("{ends} {zone} ({})", seconds(length_s)) }
 }
 
 /// Formats a share: "98.1% (412 of 420)"; empty for a share of 0.
@@ -118,6 +127,21 @@ mod tests {
     fn heights_run_from_empty_to_full() {
         let all: String = [-1.0, 0.0, 0.01, 0.2, 0.5, 0.99, 1.0, 7.0].map(height).iter().collect();
         assert_eq!(all, "▁▁▁▂▄███");
+    }
+
+    #[test]
+    fn ends_of_a_time_range_differ_unless_it_is_one_time() {
+        let range = |first: i64, last: i64| {
+            let window = Window { first: crate::model::Time(first), last: crate::model::Time(last) };
+            super::window(window, Zone::UTC)
+        };
+        assert_eq!(range(0, 3_900_000_000), "1970-01-01 00:00 to 01:05 UTC (65 min 0 s)");
+        assert_eq!(range(0, 90_000_000_000), "1970-01-01 00:00 to 1970-01-02 01:00 UTC (25 h 0 min)");
+        assert_eq!(range(0, 3_000_000), "1970-01-01 00:00:00 to 00:00:03 UTC (3 s)");
+        assert_eq!(range(58_000_000, 62_000_000), "1970-01-01 00:00:58 to 00:01:02 UTC (4 s)");
+        assert_eq!(range(1_100_000, 1_350_000), "1970-01-01 00:00:01.100 to 00:00:01.350 UTC (250 ms)");
+        assert_eq!(range(999_900, 1_000_100), "1970-01-01 00:00:00.999900 to 00:00:01.000100 UTC");
+        assert_eq!(range(7_000_000, 7_000_000), "1970-01-01 00:00:07 UTC");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::wait::wait_source;
 use super::*;
 use crate::calls::{Call, Horizon, group};
 use crate::classify;
-use crate::ingest::IdField;
+use crate::ingest::{Filter, IdField};
 use crate::judge::{self, CallRules, Judgement, KeptFinding, horizon};
 use crate::measure::{CallTerms, Spent};
 use crate::model::{AttemptTable, Flags, Origin, Severity, Symbol, Time};
@@ -25,8 +25,9 @@ pub fn traces(found: &Found, ids: &[String], options: &judge::Options, raw: bool
     let table = &found.table;
     let known = horizon(table, complete);
     let end = known.data_end.max(found.end.unwrap_or(Time(i64::MIN)));
-    let mut calls = settled(table, &Horizon { data_end: end, ..known });
-    calls.retain(|call| options.filter.wants_call(call));
+    let calls = settled(table, &Horizon { data_end: end, ..known });
+    let (calls, left_out): (Vec<Call<'_>>, Vec<Call<'_>>) =
+        calls.into_iter().partition(|call| options.filter.wants_call(call));
     let fleet = Judged::fleet(&calls, options);
     let mut traces: Vec<Trace> = Vec::new();
     let mut unresolved = Vec::new();
@@ -42,7 +43,7 @@ pub fn traces(found: &Found, ids: &[String], options: &judge::Options, raw: bool
                 one.same_as = traces.iter().position(|before| is_same(before, &one));
                 traces.push(one);
             }
-            None => unresolved.push(dead_end(id, answer)),
+            None => unresolved.push(dead_end(id, answer, &left_out, &options.filter)),
         }
     }
     Traces {
@@ -60,10 +61,15 @@ pub fn traces(found: &Found, ids: &[String], options: &judge::Options, raw: bool
     }
 }
 
-fn dead_end(id: &str, answer: &Answer) -> Unresolved {
+fn dead_end(id: &str, answer: &Answer, left_out: &[Call<'_>], filter: &Filter) -> Unresolved {
     let mut one = Unresolved { id: masked(id), ..Unresolved::default() };
     match answer {
-        Answer::Found { rows, .. } => (one.filtered, one.is_no_attempt) = (!rows.is_empty(), rows.is_empty()),
+        Answer::Found { rows, .. } => {
+            one.is_no_attempt = rows.is_empty();
+            let meant = left_out.iter().filter(|call| call.all_rows().any(|row| rows.contains(&row)));
+            let options: BTreeSet<String> = meant.flat_map(|call| filter.rejects(call)).collect();
+            one.left_out_by = options.into_iter().collect();
+        }
         Answer::Ambiguous { candidates, more } => {
             one.candidates.clone_from(candidates);
             one.candidates.iter_mut().for_each(|candidate| candidate.id = masked(&candidate.id));

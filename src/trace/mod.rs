@@ -66,8 +66,8 @@ pub struct Unresolved {
     pub more: bool,
     /// Similar ids, if it was not found.
     pub near: Vec<Near>,
-    /// Whether it was found, but only on calls that the filters exclude.
-    pub filtered: bool,
+    /// Options that leave out the calls it was found on, such as `--since`; empty if it was found on none.
+    pub left_out_by: Vec<String>,
     /// Whether it was found, but only on lines that record no attempt.
     pub is_no_attempt: bool,
 }

@@ -143,8 +143,8 @@ fn a_log_that_tells_little_says_so_and_can_fail() {
 fn a_page_says_which_log_or_job_and_which_time() {
     let folder = folder(&[("outage.jsonl", outage())]);
     for (form, start) in [
-        ("text", "outage.jsonl · 2026-04-02 08:00 to 08:00 UTC"),
-        ("markdown", "## ⚠️ retrylens: outage.jsonl 2026-04-02 08:00 to 08:00 UTC"),
+        ("text", "outage.jsonl · 2026-04-02 08:00:00 to 08:00:25 UTC"),
+        ("markdown", "## ⚠️ retrylens: outage.jsonl 2026-04-02 08:00:00 to 08:00:25 UTC"),
         ("html", "<title>Retry report: outage.jsonl</title>"),
     ] {
         let plain = flat(&analyze(folder.path(), &["--format", form, "outage.jsonl"]).stdout);

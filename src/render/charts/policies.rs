@@ -4,7 +4,7 @@ use super::canvas::{Align, Canvas, fitting, width};
 use super::error::ChartError;
 use super::style::{BLUE, GREY, GRID, INK, LABEL, MARGIN, MUTED, SMALL, VERMILION, WIDTH, compact, count, counted};
 use super::ticks::linear;
-use crate::model::units::seconds;
+use crate::model::units::{range, seconds};
 use crate::simulate::{Counterfactual, Counts, Figures, PolicyRow, Simulation};
 use plotters::prelude::DrawingBackend;
 use std::borrow::Cow;
@@ -121,20 +121,30 @@ fn simulated<'a>(rows: &[PolicyRow], row: &'a PolicyRow) -> Panel<'a> {
 
 /// Returns the replayed incident and its result under other policies.
 pub(super) fn of_counterfactual(told: &Counterfactual) -> Policies<'_> {
-    let as_seen = replayed("as logged (model)", &told.replayed, told.resolution_s, &told.course);
-    let others = told.policies.iter().map(|one| replayed(&one.policy, &one.figures, one.resolution_s, &one.course));
+    let model = &told.replayed;
+    let ranges = ([model.attempts; 2], [model.lost; 2]);
+    let as_seen = replayed("as logged (model)", model, ranges, (told.resolution_s, &told.course));
+    let others = told.policies.iter().map(|one| {
+        let ranges = (one.attempts_range, one.lost_range);
+        replayed(&one.policy, &one.figures, ranges, (one.resolution_s, &one.course))
+    });
     // The most complete policies come last, so the first ones are left out.
     let skipped = (told.policies.len() + 1).saturating_sub(MOST);
     let panels = std::iter::once(as_seen).chain(others.skip(skipped)).collect();
-    let calls = told.calls_under_way();
-    let subtitle = format!("{calls} during {}; mean figures of {}", told.class, counted(told.seeds, "seed"));
+    let (calls, seeds) = (told.calls_under_way(), counted(told.seeds, "seed"));
+    let subtitle = format!("Failures of class {}: {calls}; mean figures of {seeds}", told.class);
     Policies { subtitle, panels, in_seconds: true }
 }
 
-fn replayed<'a>(name: &str, figures: &Figures, width: f64, points: &'a [Counts]) -> Panel<'a> {
-    let (lost, attempts) = (count(figures.lost.round() as u64), figures.attempts.round() as u64);
-    let over = seconds(figures.over_after_s);
-    let alt = format!("{name}: {}, {lost} lost, {over}", counted(attempts, "attempt"));
+/// Returns the panel of a policy: attempts and calls lost are ranges over the readings of the capacity.
+fn replayed<'a>(
+    name: &str,
+    figures: &Figures,
+    (attempts, lost): ([f64; 2], [f64; 2]),
+    (width, points): (f64, &'a [Counts]),
+) -> Panel<'a> {
+    let (lost, over) = (range(lost), seconds(figures.over_after_s));
+    let alt = format!("{name}: {} attempts, {lost} lost, {over}", range(attempts));
     Panel { name: name.to_owned(), result: format!(": {lost} lost"), alt, width, points: Cow::Borrowed(points) }
 }
 

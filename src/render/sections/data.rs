@@ -71,12 +71,11 @@ pub(super) fn lines(ledger: &Ledger) -> Rich {
 
 fn time(window: Window, view: &View<'_>) -> String {
     let zone = view.clock.zone;
-    let (first, last) = words::ends(window, zone, "%Y-%m-%d %H:%M:%S");
-    let zone = glued(&format!("(all times {zone})"));
+    let (ends, zone) = (words::ends(window, zone, words::SECONDS), glued(&format!("(all times {zone})")));
     if window.first == window.last {
-        return format!("{first} {zone}");
+        return format!("{ends} {zone}");
     }
-    format!("{first} to {last}, {} {zone}", seconds(window.last.s_since(window.first).max(0.0)))
+    format!("{ends}, {} {zone}", seconds(window.last.s_since(window.first).max(0.0)))
 }
 
 /// A share as a fact; `None` if it is a share of 0.

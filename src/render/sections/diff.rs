@@ -66,8 +66,8 @@ pub(crate) fn diff(diff: &Diff, zone: Zone) -> Document<'_> {
 /// Describes one report: "2026-03-10 21:04 to 2026-03-11 05:10 (8 h 6 min), 105 calls, 171 attempts, 9 runs".
 fn side(side: &Side, zone: Zone) -> String {
     let time = side.window.map_or_else(String::new, |window| {
-        let (first, last) = words::ends(window, zone, "%Y-%m-%d %H:%M");
-        format!("{first} to {last} ({}), ", seconds(window.last.s_since(window.first).max(0.0)))
+        let ends = words::ends(window, zone, words::MINUTES);
+        format!("{ends} ({}), ", seconds(window.last.s_since(window.first).max(0.0)))
     });
     let counts = [counted(side.calls, "call"), counted(side.sends, "attempt"), counted(side.runs, "run")];
     format!("{time}{}", counts.join(", "))

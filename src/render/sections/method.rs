@@ -78,7 +78,7 @@ fn input<'a>(input: &Input) -> Row<'a> {
 fn method(view: &View<'_>) -> Vec<Fact> {
     let report = view.report;
     let time = report.window.map_or_else(String::new, |window| {
-        format!("{} to {}; charts in UTC", view.clock.full(window.first), view.clock.full(window.last))
+        format!("{} {}; charts in UTC", words::ends(window, view.clock.zone, words::SECONDS), view.clock.zone)
     });
     vec![
         Fact::new("Program", format!("{}, report schema {}", report.generator, report.schema_version)),

@@ -1,7 +1,7 @@
 //! An incident replayed under other policies.
 
 use super::View;
-use crate::model::units::seconds;
+use crate::model::units::{range, seconds};
 use crate::render::charts::what_if as chart;
 use crate::render::document::{
     Block, Cell, Charts, Column, Document, Limits, List, Rich, Row, Section, Sign, Table, Tone,
@@ -94,12 +94,6 @@ fn row<'a>(
         Cell::keyed(seconds(figures.over_after_s), figures.over_after_s),
         Cell::optional(usd, dollars),
     ])
-}
-
-/// Formats a range: "12", or "2 to 17" if readings of the capacity differ.
-fn range(ends: [f64; 2]) -> String {
-    let [least, most] = ends.map(|end| number(end.round() as u64));
-    if least == most { least } else { format!("{least} to {most}") }
 }
 
 fn basis(told: &Counterfactual) -> String {

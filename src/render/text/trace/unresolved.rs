@@ -14,8 +14,9 @@ pub fn unresolved(one: &Unresolved, reading: &SearchExtent) -> String {
     if one.is_no_attempt {
         return format!("`{id}` is in the log, but only on lines that are no attempts or cannot be read");
     }
-    if one.filtered {
-        return format!("`{id}` is in the log, but --since, --until or another filter leaves its call out");
+    if !one.left_out_by.is_empty() {
+        let leaves = if one.left_out_by.len() == 1 { "leaves" } else { "leave" };
+        return format!("`{id}` is in the log, but {} {leaves} its call out", one.left_out_by.join(" and "));
     }
     if !one.candidates.is_empty() {
         return ambiguous(one);
