@@ -270,6 +270,27 @@ mod tests {
                 "{{\"log\":\"{log}\",\"logtag\":\"{tag}\",\"stream\":\"{stream}\",\"kubernetes\":{{\"pod_name\":\"p\"}}}}\n"
             )
         };
+        let fluentd = |log: &str, rest: &str| {
+            format!("{{\"container_id\":\"c\",\"source\":\"stdout\",\"log\":\"{log}\"{rest}}}\n")
+        };
+        let part = |id: &str, last: bool| {
+            format!(
+                ",\"partial_message\":\"true\",\"partial_id\":\"{id}\",\"partial_ordinal\":\"1\",\"partial_last\":\"{last}\""
+            )
+        };
+        let journald = |message: &str, rest: &str| {
+            format!(
+                "{{\"__REALTIME_TIMESTAMP\":\"1767607200000000\",\"_SYSTEMD_UNIT\":\"docker.service\",\"MESSAGE\":\"{message}\"{rest}}}\n"
+            )
+        };
+        let marked = |id: &str| {
+            format!(
+                ",\"CONTAINER_PARTIAL_MESSAGE\":\"true\",\"CONTAINER_PARTIAL_ID\":\"{id}\",\"CONTAINER_PARTIAL_LAST\":\"false\""
+            )
+        };
+        let last = |id: &str| format!(",\"CONTAINER_PARTIAL_ID\":\"{id}\",\"CONTAINER_PARTIAL_LAST\":\"true\"");
+        let [old, other] = ["1", "2"].map(|id| format!(",\"CONTAINER_ID\":\"{id}\""));
+        let old_part = format!("{old},\"CONTAINER_PARTIAL_MESSAGE\":\"true\"");
         let cri = "2026-01-05T10:00:00Z";
         let cases: &[(&[&str], String, &str)] = &[
             (
@@ -305,6 +326,35 @@ mod tests {
                 [kubernetes("on", "P", "stdout"), kubernetes("warn", "F", "stderr"), kubernetes("e", "F", "stdout")]
                     .concat(),
                 "warn\none\n",
+            ),
+            (
+                &["Kubernetes (Fluent Bit)"],
+                [
+                    fluentd("on", &part("a", false)),
+                    fluentd("tw", &part("b", false)),
+                    fluentd("warn", ""),
+                    fluentd("e", &part("a", true)),
+                    fluentd("o", &part("b", true)),
+                ]
+                .concat(),
+                "warn\none\ntwo\n",
+            ),
+            (
+                &["journald"],
+                [
+                    journald("on", &marked("a")),
+                    journald("tw", &marked("b")),
+                    journald("warn", ""),
+                    journald("e", &last("a")),
+                    journald("o", &last("b")),
+                ]
+                .concat(),
+                "warn\none\ntwo\n",
+            ),
+            (
+                &["journald"],
+                [journald("on", &old_part), journald("two", &other), journald("e", &old)].concat(),
+                "two\none\n",
             ),
         ];
         for (names, text, expected) in cases {

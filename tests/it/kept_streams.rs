@@ -1,4 +1,5 @@
-//! Answers that recordings of HTTP kept as streams of events: the error among them counts, and nothing of the answer.
+//! Answers that recordings of HTTP kept as streams of events: the error and the token counts among them are read,
+//! and nothing of the answer.
 
 use crate::common::run_in;
 use serde_json::{Value, json};
@@ -100,5 +101,37 @@ fn a_stream_behind_a_status_of_failure_is_no_message() {
     }
     for line in converted(200, ANSWER, &json!({})) {
         assert_eq!(line.get("error"), None, "{line}");
+    }
+}
+
+#[test]
+fn the_token_counts_of_a_stream_are_those_of_its_last_events() {
+    let anthropic = format!(
+        "event: message_start\ndata: {{\"type\":\"message_start\",\"message\":{{\"usage\":{{\"input_tokens\":25,\"cache_read_input_tokens\":7,\
+         \"cache_creation_input_tokens\":3,\"output_tokens\":1}}}}}}\n\n\
+         event: content_block_delta\ndata: {{\"type\":\"content_block_delta\",\"delta\":{{\"text\":\"{ANSWER} {{\\\"usage\\\":{{\\\"input_tokens\\\":99}}}}\"}}}}\n\n\
+         event: message_delta\ndata: {{\"type\":\"message_delta\",\"delta\":{{\"stop_reason\":\"end_turn\"}},\"usage\":{{\"output_tokens\":15}}}}\n\n\
+         event: message_stop\ndata: {{\"type\":\"message_stop\"}}\n\n"
+    );
+    let openai = format!(
+        "data: {{\"choices\":[{{\"delta\":{{\"content\":\"{ANSWER}\"}}}}],\"usage\":null}}\r\n\r\n\
+         data: {{\"choices\":[],\"usage\":{{\"prompt_tokens\":25,\"completion_tokens\":15}}}}\r\n\r\ndata: [DONE]\r\n\r\n"
+    );
+    let responses = format!(
+        "event: response.created\ndata: {{\"type\":\"response.created\",\"response\":{{\"usage\":null}}}}\n\n\
+         event: response.completed\ndata: {{\"type\":\"response.completed\",\"response\":{{\"output_text\":\"{ANSWER}\",\
+         \"usage\":{{\"input_tokens\":25,\"output_tokens\":15}}}}}}\n\n"
+    );
+    for (body, cache) in [(anthropic, (Some(7), Some(3))), (openai, (None, None)), (responses, (None, None))] {
+        for line in converted(200, &body, &json!({})) {
+            let count = |key: &str| line[key].as_u64();
+            assert_eq!((count("input_tokens"), count("output_tokens")), (Some(25), Some(15)), "{line}");
+            let cached = (count("cache_read_tokens"), count("cache_write_tokens"));
+            assert_eq!(cached, cache, "{line}");
+        }
+    }
+    // A stream cut before its end has cost what was counted so far.
+    for line in converted(200, &stream(""), &json!({})) {
+        assert_eq!(line["input_tokens"].as_u64(), Some(9), "{line}");
     }
 }

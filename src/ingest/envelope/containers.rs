@@ -1,6 +1,6 @@
 //! Container engines and the log shippers that read from them.
 
-use super::{Each, Envelope, Inner, members, string, time};
+use super::{Each, Envelope, Inner, is_true, members, string, time};
 use crate::ingest::timestamp;
 use crate::model::Zone;
 use std::borrow::Cow;
@@ -80,10 +80,28 @@ impl Envelope for FluentBit {
     }
 
     fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
-        let keys = ["log", "message", "kubernetes", "time", "@timestamp", "date", "logtag", "stream"];
-        let Some([log, message, about, at, stamp, date, tag, stream]) = members(line, keys) else { return false };
+        let keys = [
+            "log",
+            "message",
+            "kubernetes",
+            "time",
+            "@timestamp",
+            "date",
+            "logtag",
+            "stream",
+            "source",
+            "partial_message",
+            "partial_id",
+            "partial_last",
+        ];
+        let Some([log, message, about, at, stamp, date, tag, stream, driver, part, id, last]) = members(line, keys)
+        else {
+            return false;
+        };
         let Some(text) = log.or(message).and_then(string) else { return false };
-        if about.is_none() && (log.is_none() || (stream.is_none() && date.is_none())) {
+        // Docker's fluentd driver names the output `source`.
+        let output = stream.or(driver.filter(|driver| matches!(*driver, "\"stdout\"" | "\"stderr\"")));
+        if about.is_none() && (log.is_none() || (output.is_none() && date.is_none())) {
             return false;
         }
         let [pod, container] =
@@ -93,8 +111,9 @@ impl Envelope for FluentBit {
             (pod, container) => pod.or(container),
         };
         let time = at.or(stamp).or(date).and_then(|at| time(at, zone));
-        let is_partial = tag.and_then(string).as_deref() == Some("P");
-        each(&Inner { text, time, source, output: stream.and_then(string), is_partial });
+        // Marked by the container runtime, or by Docker's fluentd driver.
+        let is_partial = tag.and_then(string).as_deref() == Some("P") || (is_true(part) && !is_true(last));
+        each(&Inner { text, time, source, output: id.or(output).and_then(string), is_partial });
         true
     }
 

@@ -1,6 +1,6 @@
 //! Lines under a key of a JSON object, beside values added by a shipper or a logger.
 
-use super::{Each, Envelope, Inner, is_object, members, object, string, time};
+use super::{Each, Envelope, Inner, is_object, is_true, members, object, string, time};
 use crate::ingest::record::{Mapping, whole_record};
 use crate::model::Zone;
 use std::borrow::Cow;
@@ -41,10 +41,29 @@ impl Envelope for Journald {
     }
 
     fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
-        let keys = ["MESSAGE", "__REALTIME_TIMESTAMP", "_SYSTEMD_UNIT", "SYSLOG_IDENTIFIER"];
-        let Some([Some(message), Some(at), unit, name]) = members(line, keys) else { return false };
+        let keys = [
+            "MESSAGE",
+            "__REALTIME_TIMESTAMP",
+            "_SYSTEMD_UNIT",
+            "SYSLOG_IDENTIFIER",
+            "CONTAINER_PARTIAL_MESSAGE",
+            "CONTAINER_PARTIAL_ID",
+            "CONTAINER_PARTIAL_LAST",
+            "CONTAINER_ID",
+        ];
+        let Some([Some(message), Some(at), unit, name, part, id, last, container]) = members(line, keys) else {
+            return false;
+        };
         let Some(text) = string(message).or_else(|| bytes(message)) else { return false };
-        each(&Inner { time: time(at, zone), source: unit.or(name).and_then(string), ..Inner::of(text) });
+        let time = time(at, zone);
+        // Docker's journald driver marks all parts of a line but the last; in older versions they share no id.
+        let is_partial = is_true(part) && !is_true(last);
+        let output = id.or(container).and_then(string);
+        each(&Inner { time, source: unit.or(name).and_then(string), output, is_partial, text });
+        true
+    }
+
+    fn joins(&self) -> bool {
         true
     }
 }

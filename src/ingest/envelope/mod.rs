@@ -51,7 +51,8 @@ pub(crate) struct Inner<'i> {
     pub(crate) time: Option<Time>,
     /// What wrote it: a pod, a container, a stream.
     pub(crate) source: Option<Cow<'i, str>>,
-    /// Which of the outputs of the source wrote it: stdout or stderr. Each splits long lines into parts of its own.
+    /// Which of the outputs of the source wrote it: stdout or stderr, each of which splits long lines into parts of its
+    /// own, or the id that the parts of one line share.
     pub(crate) output: Option<Cow<'i, str>>,
     /// Whether the rest follows in a later line of the same output.
     pub(crate) is_partial: bool,
@@ -111,6 +112,11 @@ fn members<'l, const N: usize>(line: &'l str, keys: [&str; N]) -> Option<[Option
 /// Parses a JSON string.
 fn string(value: &str) -> Option<Cow<'_, str>> {
     if value.starts_with('"') { Reader::new(value).string().ok() } else { None }
+}
+
+/// Whether a value is true, as a boolean or as a string.
+fn is_true(value: Option<&str>) -> bool {
+    matches!(value, Some("true" | "\"true\""))
 }
 
 /// Parses a time from a JSON string or number.

@@ -1,4 +1,5 @@
-//! Streams of server-sent events that were logged as the body of a response, and the errors among their events.
+//! Streams of server-sent events that were logged as the body of a response: the errors and the token counts among
+//! their events.
 
 use std::borrow::Cow;
 
@@ -47,6 +48,18 @@ const ERROR: &str = "error";
 
 /// Iterates over the events of a stream that may contain an error: whether the event is named `error`, and its data.
 pub(super) fn possible_errors(text: &str) -> impl Iterator<Item = (bool, Cow<'_, str>)> {
+    events(text).filter(Event::may_be_an_error).map(|event| (event.name == ERROR, event.data))
+}
+
+/// Iterates over the data of the events of a stream that may contain token counts.
+///
+/// Sources: Anthropic docs, Streaming messages, `message_start` and `message_delta`; OpenAI API reference, Chat
+/// completions, `stream_options.include_usage`, and Responses streaming, `response.completed`.
+pub(in crate::ingest) fn possible_usages(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    events(text).map(|event| event.data).filter(|data| data.starts_with('{') && data.contains("\"usage\""))
+}
+
+fn events(text: &str) -> impl Iterator<Item = Event<'_>> {
     let mut lines = text.lines();
     std::iter::from_fn(move || {
         let mut event = Event::default();
@@ -60,8 +73,6 @@ pub(super) fn possible_errors(text: &str) -> impl Iterator<Item = (bool, Cow<'_,
         }
         (!is_over).then_some(event)
     })
-    .filter(Event::may_be_an_error)
-    .map(|event| (event.name == ERROR, event.data))
 }
 
 #[cfg(test)]

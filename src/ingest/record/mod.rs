@@ -53,6 +53,7 @@ pub use conversion::{Conversion, SpanUnit, TimeFormat};
 pub(in crate::ingest) use ending::breaks_off;
 #[cfg(feature = "serve")]
 pub(crate) use error_fields::{error_fields, is_last_event, is_telling_header};
+pub(in crate::ingest) use event_stream::possible_usages;
 pub(in crate::ingest) use fields::Field;
 pub(in crate::ingest) use glance::{Glance, glance};
 pub(in crate::ingest) use hosts::provider_in;

@@ -10,7 +10,7 @@ use super::json_objects::Members;
 use super::model_api;
 use crate::ingest::record::json::Reader;
 use crate::ingest::record::scalar::Scalar;
-use crate::ingest::record::{FINGERPRINT, Field, Record};
+use crate::ingest::record::{FINGERPRINT, Field, Record, possible_usages};
 use std::borrow::Cow;
 use std::hash::BuildHasher;
 
@@ -94,21 +94,35 @@ fn each_header<'t>(headers: &'t str, mut each: impl FnMut(&str, Cow<'t, str>)) {
     }
 }
 
-/// Reads a response body: its error, also as an event of a stream, or the token counts of an answer.
+/// Reads a response body: its error and its token counts, also as events of a stream.
 fn put_answer<'t>(record: &mut Record<'t>, body: &'t str) {
     record.put_body(body);
-    if let Ok(answer) = Members::of(body) {
-        put_usage(record, &answer);
+    match Members::of(body) {
+        Ok(answer) => put_usage(record, &answer),
+        Err(_) => possible_usages(body).for_each(|data| {
+            if let Ok(event) = Members::of(&data) {
+                put_usage_of_event(record, &event);
+            }
+        }),
     }
 }
 
+/// Sets the token counts of an event, which are for the whole response so far: later ones replace earlier ones. They
+/// are beside the type of the event, or within the message or response that begins or is complete.
+fn put_usage_of_event(record: &mut Record<'_>, event: &Members<'_>) {
+    for holder in ["message", "response"] {
+        put_usage(record, &event.object(holder));
+    }
+    put_usage(record, event);
+}
+
 /// Sets the token counts, in the spellings of Anthropic and OpenAI.
-fn put_usage<'t>(record: &mut Record<'t>, answer: &Members<'t>) {
+fn put_usage(record: &mut Record<'_>, answer: &Members<'_>) {
     let usage = answer.object("usage");
-    record.put(Field::InputTokens, usage.first(&["input_tokens", "prompt_tokens"]));
-    record.put(Field::OutputTokens, usage.first(&["output_tokens", "completion_tokens"]));
-    record.put(Field::CacheRead, usage.scalar("cache_read_input_tokens"));
-    record.put(Field::CacheWrite, usage.scalar("cache_creation_input_tokens"));
+    record.put(Field::InputTokens, usage.first(&["input_tokens", "prompt_tokens"]).integer());
+    record.put(Field::OutputTokens, usage.first(&["output_tokens", "completion_tokens"]).integer());
+    record.put(Field::CacheRead, usage.integer("cache_read_input_tokens"));
+    record.put(Field::CacheWrite, usage.integer("cache_creation_input_tokens"));
 }
 
 #[cfg(test)]
