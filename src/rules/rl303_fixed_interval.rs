@@ -155,11 +155,11 @@ fn by_call(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, long_s: f64) -> O
         (true, false) => "no backoff in those; the waits of the others differ",
     };
     let message = format!(
-        "{}: {calls} waited as long before each retry, {} to {} over {} waits of one of them: {doubt}{}",
+        "{}: {calls} waited as long before each retry, {} over {} waits{}: {doubt}{}",
         backoffs::label(fleet, key),
-        shared::seconds(shortest as f64 / 1e6),
-        shared::seconds(longest as f64 / 1e6),
+        ends(shortest, longest),
         call.waits,
+        if flat.alike() == 1 { "" } else { " of one of them" },
         beside(tally),
     );
     let mut hit = backoffs::hit(key, message, std::iter::empty());
@@ -170,4 +170,21 @@ fn by_call(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, long_s: f64) -> O
     }
     let hit = hit.count("calls", flat.alike()).count("waits", call.waits.into());
     Some(hit.number("shortest_s", shortest as f64 / 1e6).number("longest_s", longest as f64 / 1e6))
+}
+
+/// Returns the shortest and the longest of some waits in µs, in words: one figure where both read alike.
+fn ends(shortest: i64, longest: i64) -> String {
+    let [shortest, longest] = [shortest, longest].map(|us| shared::seconds(us as f64 / 1e6));
+    if shortest == longest { shortest } else { format!("{shortest} to {longest}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ends;
+
+    #[test]
+    fn ends_that_read_alike_are_one_figure() {
+        assert_eq!(ends(1_000_000, 1_000_400), "1 s");
+        assert_eq!(ends(1_000_000, 1_200_000), "1 s to 1.2 s");
+    }
 }
