@@ -1,6 +1,5 @@
 //! Parsers of numeric arguments, whose errors state the valid range.
 
-use std::net::IpAddr;
 use std::num::IntErrorKind;
 
 /// Maximum number of threads accepted.
@@ -41,7 +40,8 @@ pub(super) fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("give a whole number from 0 to {}", u64::MAX))
 }
 
-fn up_to(text: &str, most: u64) -> Result<u64, String> {
+/// Parses a whole number from 1 to `most`.
+pub(super) fn up_to(text: &str, most: u64) -> Result<u64, String> {
     let bounded = || format!("give a whole number from 1 to {most}");
     match text.parse::<u64>() {
         Ok(number) if (1..=most).contains(&number) => Ok(number),
@@ -50,22 +50,6 @@ fn up_to(text: &str, most: u64) -> Result<u64, String> {
         _ if most < u32::MAX.into() => Err(format!("{}, in digits alone", bounded())),
         _ => Err("give a whole number of 1 or more, in digits alone".to_owned()),
     }
-}
-
-/// Parses a number of seconds from 1 to that of a day.
-pub(super) fn seconds_of_a_day(text: &str) -> Result<u64, String> {
-    up_to(text, 86_400)
-}
-
-/// Parses a TCP port; 0 stands for any that is free.
-pub(super) fn port(text: &str) -> Result<u16, String> {
-    text.parse().map_err(|_| format!("give a port from 1 to {}, or 0 for any that is free", u16::MAX))
-}
-
-/// Parses an IP address to listen on.
-pub(super) fn address(text: &str) -> Result<IpAddr, String> {
-    let wanted = "give an IP address: 127.0.0.1 or ::1 for this machine alone, 0.0.0.0 or :: for all of its addresses";
-    text.parse().map_err(|_| wanted.to_owned())
 }
 
 /// Parses a probability above 0.
@@ -147,15 +131,5 @@ mod tests {
             );
         }
         assert!(whole("1e9").is_err_and(|wanted| wanted.ends_with("1 or more, in digits alone")));
-        for text in ["0", "86401", "1.5", "x", ""] {
-            assert!(seconds_of_a_day(text).is_err_and(|wanted| wanted.contains("from 1 to 86400")), "{text}");
-        }
-        for text in ["-1", "65536", "http", ""] {
-            assert!(port(text).is_err_and(|wanted| wanted.contains("from 1 to 65535, or 0")), "{text}");
-        }
-        for text in ["localhost", "127.0.0.1:80", "127.1", ""] {
-            assert!(address(text).is_err_and(|wanted| wanted.contains("127.0.0.1")), "{text}");
-        }
-        assert_eq!((port("0"), address("::1")), (Ok(0), Ok(IpAddr::from([0, 0, 0, 0, 0, 0, 0, 1]))));
     }
 }

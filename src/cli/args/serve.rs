@@ -1,5 +1,7 @@
 //! Arguments of `retrylens stub` and `retrylens record`.
 
+mod listening;
+
 use super::{ConfigFile, FailOn, numbers};
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
@@ -78,7 +80,7 @@ pub(in crate::cli) enum Bodies {
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ListenArgs {
     /// Address to listen on; any other than loopback admits everyone who can reach it
-    #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_parser = numbers::address,
+    #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_parser = listening::address,
           help_heading = "Listening")]
     pub(in crate::cli) host: IpAddr,
 
@@ -87,7 +89,7 @@ pub(in crate::cli) struct ListenArgs {
     pub(in crate::cli) allow_host: Vec<String>,
 
     /// Port to listen on, 0 for any free port [default: 8529; with --check 0]
-    #[arg(long, value_name = "PORT", value_parser = numbers::port, help_heading = "Listening")]
+    #[arg(long, value_name = "PORT", value_parser = listening::port, help_heading = "Listening")]
     pub(in crate::cli) port: Option<u16>,
 
     /// Run name of the records [default: the program and the time]
@@ -112,7 +114,7 @@ pub(in crate::cli) struct CheckArgs {
 
     /// Stop the command after this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 300, help_heading = "Checking",
-          value_parser = numbers::seconds_of_a_day)]
+          value_parser = listening::seconds_of_a_day)]
     pub(in crate::cli) timeout: u64,
 
     /// Exit with 1 if a finding is at or above this severity
