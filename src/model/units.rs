@@ -20,6 +20,12 @@ pub(crate) fn range(ends: [f64; 2]) -> String {
     if least == most { least } else { format!("{least} to {most}") }
 }
 
+/// Formats a range of seconds: "1 s to 8 s", or "2 s" if both ends look the same.
+pub(crate) fn seconds_range(least: f64, most: f64) -> String {
+    let [least, most] = [least, most].map(seconds);
+    if least == most { least } else { format!("{least} to {most}") }
+}
+
 /// Returns the singular or plural of `word` for `n`: "retry" and "retries", "run" and "runs".
 pub(crate) fn plural(n: u64, word: &str) -> String {
     match word.strip_suffix('y') {
@@ -149,6 +155,12 @@ pub(crate) fn capital(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ends_that_read_alike_are_one_figure() {
+        assert_eq!(seconds_range(1.0, 1.0004), "1 s");
+        assert_eq!(seconds_range(1.0, 1.2), "1 s to 1.2 s");
+    }
 
     #[test]
     fn numbers_group_by_thousands() {

@@ -157,7 +157,7 @@ fn by_call(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, long_s: f64) -> O
     let message = format!(
         "{}: {calls} waited as long before each retry, {} over {} waits{}: {doubt}{}",
         backoffs::label(fleet, key),
-        ends(shortest, longest),
+        shared::seconds_range(shortest as f64 / 1e6, longest as f64 / 1e6),
         call.waits,
         if flat.alike() == 1 { "" } else { " of one of them" },
         beside(tally),
@@ -170,21 +170,4 @@ fn by_call(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, long_s: f64) -> O
     }
     let hit = hit.count("calls", flat.alike()).count("waits", call.waits.into());
     Some(hit.number("shortest_s", shortest as f64 / 1e6).number("longest_s", longest as f64 / 1e6))
-}
-
-/// Returns the shortest and the longest of some waits in µs, in words: one figure where both read alike.
-fn ends(shortest: i64, longest: i64) -> String {
-    let [shortest, longest] = [shortest, longest].map(|us| shared::seconds(us as f64 / 1e6));
-    if shortest == longest { shortest } else { format!("{shortest} to {longest}") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::ends;
-
-    #[test]
-    fn ends_that_read_alike_are_one_figure() {
-        assert_eq!(ends(1_000_000, 1_000_400), "1 s");
-        assert_eq!(ends(1_000_000, 1_200_000), "1 s to 1.2 s");
-    }
 }

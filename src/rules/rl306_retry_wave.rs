@@ -271,10 +271,5 @@ fn own(fleet: &Fleet<'_>, train: &Train) -> Option<Cause> {
 
 /// Returns words such as "2 s", or "1 s to 8 s" if waits grow.
 fn periods((shortest, longest): (f64, f64)) -> String {
-    let (short, long) = (backoffs::tenths(shortest), backoffs::tenths(longest));
-    if short == long {
-        shared::seconds(short)
-    } else {
-        format!("{} to {}", shared::seconds(short), shared::seconds(long))
-    }
+    shared::seconds_range(backoffs::tenths(shortest), backoffs::tenths(longest))
 }

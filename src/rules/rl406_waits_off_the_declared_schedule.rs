@@ -153,10 +153,8 @@ fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
 fn hit(call: &Call<'_>, worst: &Compared, off: usize, judged: usize) -> Hit {
     let position = worst.position;
     let [least_s, most_s] = [worst.least_us, worst.most_us].map(|us| us as f64 / 1e6);
-    let band = if least_s > 0.0 && least_s < most_s {
-        format!("{} to {}", shared::seconds(least_s), shared::seconds(most_s))
-    } else if least_s > 0.0 {
-        shared::seconds(least_s)
+    let band = if least_s > 0.0 {
+        shared::seconds_range(least_s, most_s)
     } else {
         format!("at most {}", shared::seconds(most_s))
     };

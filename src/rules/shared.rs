@@ -3,7 +3,7 @@
 use crate::calls::Call;
 pub(super) use crate::calls::{is_unsafe_to_repeat, same_account, same_scope, shows_retry, streaks};
 use crate::classify::Class;
-pub(super) use crate::model::units::seconds;
+pub(super) use crate::model::units::{seconds, seconds_range};
 use crate::model::{Symbol, units};
 pub(super) use crate::untrusted::cut;
 

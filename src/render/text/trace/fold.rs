@@ -1,6 +1,7 @@
 //! Selection of the attempts shown of a long call.
 
 use super::super::words;
+use crate::model::units::seconds_range;
 use crate::trace::TracedCall;
 use std::ops::Range;
 
@@ -78,12 +79,7 @@ pub(super) fn words(call: &TracedCall, range: &Range<usize>) -> String {
     }
     let waits = attempts.iter().filter_map(|attempt| attempt.waited_s);
     let (least, most) = waits.fold((f64::MAX, 0.0_f64), |(least, most), s| (least.min(s), most.max(s)));
-    let waits = if least > most { String::new() } else { format!("; waits of {}", stretch(least, most)) };
+    let waits = if least > most { String::new() } else { format!("; waits of {}", seconds_range(least, most)) };
     let count = words::counted(attempts.len() as u64, "more attempt");
     format!("{count}, {} to {}: {}{waits}", range.start + 1, range.end, kinds.join(", "))
-}
-
-fn stretch(least: f64, most: f64) -> String {
-    let (least, most) = (crate::model::units::seconds(least), crate::model::units::seconds(most));
-    if least == most { least } else { format!("{least} to {most}") }
 }
