@@ -25,14 +25,51 @@ fn values_that_mean_nothing_are_counted_by_field_and_shown_once() {
 "#,
     );
     let line = |field: &str, count: u32, example: &str, line: u32| json!({ "field": field, "count": count, "example": example, "file": "log.jsonl", "line": line });
-    let expected =
-        [line("duration_ms", 2, "n/a", 1), line("retry_after", 2, "30 seconds", 1), line("stream", 1, "maybe", 2)];
+    let expected = [
+        line("duration_ms", 2, "n/a", 1),
+        line("max_tokens", 1, "many", 4),
+        line("retry_after", 2, "30 seconds", 1),
+        line("stream", 1, "maybe", 2),
+    ];
     assert_eq!(report["unreadable"], json!(expected));
     assert!(
         flat(&text).contains("2 values of duration_ms could not be read, so not used, such as \"n/a\" (log.jsonl:1)"),
         "{text}"
     );
     assert!(!text.contains("sk-ant-api03"), "{text}");
+}
+
+#[test]
+fn numbers_that_mean_nothing_are_counted_and_change_nothing() {
+    // Lines that are alike are read by a shorter way, which must count them too.
+    let sound: String = (0..4)
+        .map(|n| {
+            format!(
+                "{{\"ts\":\"2026-01-05T10:0{n}:00Z\",\"call_id\":\"c{n}\",\"attempt\":1,\"status\":200,\"duration_ms\":10,\
+                 \"input_tokens\":5,\"cost_usd\":0.5,\"ttft_ms\":3}}\n"
+            )
+        })
+        .collect();
+    let line = sound.lines().last().unwrap();
+    let cases = [
+        ("attempt", "1", "-3"),
+        ("attempt", "1", "2.5"),
+        ("cost_usd", "0.5", "-0.5"),
+        ("duration_ms", "10", "-10"),
+        ("input_tokens", "5", "-5"),
+        ("input_tokens", "5", "5.5"),
+        ("ttft_ms", "3", "-3"),
+    ];
+    for (field, good, bad) in cases {
+        let broken = line.replace(&format!("\"{field}\":{good}"), &format!("\"{field}\":{bad}"));
+        assert_ne!(broken, line);
+        let (told, _) = report(&format!("{sound}{broken}\n"));
+        let expected = json!([{ "field": field, "count": 1, "example": bad, "file": "log.jsonl", "line": 5 }]);
+        assert_eq!(told["unreadable"], expected, "{broken}");
+        let without = line.replace(&format!("\"{field}\":{good},"), "").replace(&format!(",\"{field}\":{good}"), "");
+        let (absent, _) = report(&format!("{sound}{without}\n"));
+        assert_eq!(told["totals"], absent["totals"], "{broken}");
+    }
 }
 
 #[test]

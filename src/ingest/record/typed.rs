@@ -287,7 +287,7 @@ impl<'a> Record<'a> {
             Field::OutputTokens => self.counts().output = value.integer().unwrap_or(0),
             Field::CacheRead => self.counts().cache_read = value.integer().unwrap_or(0),
             Field::CacheWrite => self.counts().cache_write = value.integer().unwrap_or(0),
-            Field::CostUsd => self.counts().cost_usd = value.number().filter(|usd| *usd >= 0.0),
+            Field::CostUsd => self.counts().cost_usd = value.number(),
             // Text fields were set above.
             Field::RunId
             | Field::CallId

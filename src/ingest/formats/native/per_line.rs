@@ -221,7 +221,7 @@ impl<'l> PerLine<'l> {
             Slot::CostUsd => {
                 let usd = value.number()?;
                 possible(usd, DEAREST_USD)?;
-                if let Some(usd) = usd.filter(|usd| *usd >= 0.0) {
+                if let Some(usd) = usd {
                     self.has_cost = true;
                     self.usage.get_or_insert_default().cost_micro_usd = cost_micro_usd(Some(usd));
                 }
@@ -229,14 +229,14 @@ impl<'l> PerLine<'l> {
             Slot::TtftMs => {
                 let ttft = value.number()?;
                 possible(ttft, Span::LONGEST_MS)?;
-                if let Some(ms) = ttft.filter(|ms| *ms >= 0.0) {
+                if let Some(ms) = ttft {
                     self.usage.get_or_insert_default().ttft_ms_plus_1 = ttft_ms_plus_1(Some(ms));
                 }
             }
             Slot::ChunkGapMs => {
                 let gap = value.number()?;
                 // A long gap is stored in a detail beside the row.
-                if gap.is_some_and(|ms| ms >= Detail::LEAST_CHUNK_GAP_MS) {
+                if gap.is_some_and(|ms| !(0.0..Detail::LEAST_CHUNK_GAP_MS).contains(&ms)) {
                     return None;
                 }
                 self.chunk_gap = gap.is_some();
@@ -245,10 +245,10 @@ impl<'l> PerLine<'l> {
         Some(())
     }
 
-    /// Sets a token count; `None` for more tokens than a row can store.
+    /// Sets a token count; `None` for one that is negative or more than a row can store.
     fn consumed(&mut self, tokens: Option<i64>, which: impl FnOnce(&mut Usage) -> &mut u32) -> Option<()> {
         if let Some(tokens) = tokens {
-            *which(self.usage.get_or_insert_default()) = u32::try_from(tokens.max(0)).ok()?;
+            *which(self.usage.get_or_insert_default()) = u32::try_from(tokens).ok()?;
         }
         Some(())
     }
@@ -262,10 +262,10 @@ impl<'l> PerLine<'l> {
     }
 }
 
-/// Returns `None` for a number above `most`, which the record counts as misread.
+/// Returns `None` for a number that is negative or above `most`, which the record counts as misread.
 #[inline]
 fn possible(number: Option<f64>, most: f64) -> Option<()> {
-    number.is_none_or(|number| number <= most).then_some(())
+    number.is_none_or(|number| (0.0..=most).contains(&number)).then_some(())
 }
 
 /// Value of one scalar. Its accessors return `Some(None)` for null.
