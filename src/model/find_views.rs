@@ -1,7 +1,7 @@
 //! Finds rows that describe the same attempt: in a client's and a gateway's log, or in a log and its traces.
 //!
 //! Two rows are views of one attempt if two kinds of log have the same request id, or the same trace or idempotency key
-//! at the same time, and the match is unambiguous. All other rows stay separate.
+//! at the same time, and the match is unambiguous. All other rows stay separate; those that share an id are counted.
 
 mod clusters;
 mod complete;
@@ -11,7 +11,7 @@ use super::{Attempt, AttemptTable, Flags, Symbol, Time, Views};
 use clusters::clusters;
 use key::{Key, Stretch};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Largest difference allowed between the clocks of two machines, in µs: more than NTP leaves.
 const CLOCKS_US: i64 = 2_000_000;
@@ -66,11 +66,19 @@ impl AttemptTable {
         let from = self.views.until.replace(until);
         let stretch = Stretch { from: from.unwrap_or(Time(i64::MIN)), until };
         let mut found = Found::default();
-        for (key, rows) in clusters(self, stretch) {
+        let clusters = clusters(self, stretch);
+        for (key, rows) in &clusters {
             match key {
-                Key::Request(_) => self.by_request_id(&rows, stretch, &mut found),
-                Key::Idempotency(_) | Key::Trace(_) => self.by_time(&rows, stretch, &mut found),
+                Key::Request(_) => self.by_request_id(rows, stretch, &mut found),
+                Key::ShortRequest(_) => {}
+                Key::Idempotency(_) | Key::Trace(_) => self.by_time(rows, stretch, &mut found),
             }
+        }
+        let linked: HashSet<u32> = found.links.iter().flat_map(|(view, of)| [*view, *of]).collect();
+        // A trace has other attempts than those that both logs hold.
+        for (_, rows) in clusters.iter().filter(|(key, _)| !matches!(key, Key::Trace(_))) {
+            let free: Vec<u32> = rows.iter().copied().filter(|row| !linked.contains(row)).collect();
+            self.note_unlinked(&free, stretch, &mut found);
         }
         self.views.unclear += found.unclear.len() as u64;
         for (view, of) in self.alone_within(&found.links) {
@@ -133,6 +141,19 @@ impl AttemptTable {
             match of.filter(|of| self.is_told(*of, view, &near)) {
                 Some(of) => _ = found.links.insert(view, of),
                 None => _ = found.unclear.insert(view),
+            }
+        }
+    }
+
+    /// Counts as unclear the rows with one id, none of them linked, that may be the attempt of a row of another kind: the
+    /// id is too short, or the clocks differ too much.
+    fn note_unlinked(&self, free: &[u32], stretch: Stretch, found: &mut Found) {
+        let sent = |row: u32| self.rows[row as usize].sent;
+        for (place, row) in free.iter().copied().enumerate().filter(|(_, row)| stretch.has(sent(*row))) {
+            let near = free[place + 1..].iter().copied().take(MOST_NEAR);
+            let mut near = near.take_while(|other| sent(*other).us_since(sent(row)) <= Views::KNOWN_US);
+            if let Some(other) = near.find(|other| self.kind(*other) != self.kind(row) && self.agree(row, *other)) {
+                found.unclear.insert(if self.rank(other) > self.rank(row) { other } else { row });
             }
         }
     }

@@ -33,11 +33,12 @@ fn ambiguous_calls(fleet: &Fleet<'_>) -> Option<String> {
 /// Attempts that may be in another log as well.
 fn unclear_views(fleet: &Fleet<'_>) -> Option<String> {
     let attempts = fleet.table.unclear_views();
-    let (what, are) = if attempts == 1 { ("attempt shares", "is") } else { ("attempts share", "are") };
+    let (what, count) = if attempts == 1 { ("attempt shares", "counts") } else { ("attempts share", "count") };
     (attempts > 0).then(|| {
         format!(
-            "{attempts} {what} an id with attempts of a log of another kind, and nothing tells which of those {are} the same: \
-             counted apart; log the provider's request id in both"
+            "{} {what} an id with attempts of a log of another kind, but id and times do not show which are the same: what \
+             both logs hold {count} twice; log the provider's request id in both, by clocks that agree",
+            thousands(attempts)
         )
     })
 }

@@ -5,7 +5,7 @@ use crate::model::{Attempt, AttemptTable, Flags, Symbol};
 use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashMap};
 
-/// Shortest id used for matching; shorter ones are more often a process's counters than unique.
+/// Shortest id that shows two rows to be of one request; shorter ones are more often a process's counters than unique.
 const SHORTEST_ID: usize = 12;
 /// Length of a trace id in hex digits (W3C Trace Context, trace-id).
 const TRACE_ID: usize = 32;
@@ -22,8 +22,11 @@ pub(super) fn clusters(table: &AttemptTable, stretch: Stretch) -> BTreeMap<Key, 
     let mut traces: HashMap<Symbol, bool, RandomState> = HashMap::default();
     let near = |row: &&Attempt| stretch.is_near(row.sent) && !row.flags.has(Flags::TOOL);
     for (index, row) in (0..).zip(&table.rows).filter(|(_, row)| near(row)) {
-        if again.has(row) && table.request_id(row).is_some_and(is_unique) {
-            clusters.entry(Key::Request(row.identity)).or_default().push(index);
+        if again.has(row)
+            && let Some(id) = table.request_id(row)
+        {
+            let key = if is_unique(id) { Key::Request } else { Key::ShortRequest };
+            clusters.entry(key(row.identity)).or_default().push(index);
         }
         if row.flags.has(Flags::IDEMPOTENT)
             && let Some(key) = table.detail(row).map(|detail| detail.idempotency).filter(|key| *key != 0)

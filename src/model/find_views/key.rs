@@ -6,6 +6,8 @@ use crate::model::{Symbol, Time, Views};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Key {
     Request(u32),
+    /// A request id too short to be unique.
+    ShortRequest(u32),
     Idempotency(u64),
     Trace(Symbol),
 }
