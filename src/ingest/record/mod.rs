@@ -56,7 +56,7 @@ pub(crate) use error_fields::{error_fields, is_last_event, is_telling_header};
 pub(in crate::ingest) use event_stream::possible_usages;
 pub(in crate::ingest) use fields::Field;
 pub(in crate::ingest) use glance::{Glance, glance};
-pub(in crate::ingest) use hosts::provider_in;
+pub(in crate::ingest) use hosts::{address_in, provider_in};
 pub(crate) use id_field::{IdField, id_field};
 pub(crate) use ids::ids_of;
 pub(in crate::ingest) use kept::FINGERPRINT;

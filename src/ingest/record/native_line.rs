@@ -121,6 +121,7 @@ fn names(record: &Record<'_>, line: &mut JsonLine) {
         ("api_key_id", &record.api_key),
         ("workspace", &record.workspace),
         ("host", &record.host),
+        ("client_address", &record.caller_address),
         ("endpoint", &record.endpoint),
         ("user_agent", if record.user_agent.is_some() { &record.user_agent } else { &headers.user_agent }),
         ("sdk_language", if record.sdk_language.is_some() { &record.sdk_language } else { &headers.language }),

@@ -1,10 +1,10 @@
 //! Envoy's default text format, and that of Istio, which adds fields after the response flags.
 
 use super::envoy_flags::put_ending;
-use super::{Token, address, tokens};
+use super::{Token, tokens};
 use crate::ingest::formats::model_api;
 use crate::ingest::position::Position;
-use crate::ingest::record::{Field, Record};
+use crate::ingest::record::{Field, Record, address_in};
 use crate::ingest::sink::Sink;
 
 /// `[start] "POST /path HTTP/2" code flags .. rx tx duration upstream "for" "agent" "id" "authority" "upstream" ..`
@@ -51,7 +51,7 @@ impl<'l> EnvoyLine<'l> {
             flags: flags.said(),
             details,
             duration: said(2),
-            address: said(NUMBERS).and_then(address),
+            address: said(NUMBERS).and_then(address_in),
             agent: said(NUMBERS + 1),
             request_id: said(NUMBERS + 2),
             authority: said(NUMBERS + 3),
