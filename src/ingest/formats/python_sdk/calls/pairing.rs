@@ -7,7 +7,6 @@ use super::{Calls, SLACK_US};
 use crate::ingest::formats::python_sdk::log_line::LogLine;
 use crate::ingest::formats::python_sdk::options::Options;
 use crate::ingest::formats::text::attempt::{Attempt, Call};
-use crate::ingest::formats::text::clock::Moment;
 
 impl Calls {
     /// Notes that a line belongs to one of the calls whose last attempt `fits`: with several, which one is a guess.
@@ -45,27 +44,56 @@ impl Calls {
         if own_us.is_some_and(|us| us <= line.moment.slack_us + SLACK_US) {
             return;
         }
-        let may_be = |at: &usize| *at != place && self.may_trade(place, *at);
-        let others = (0..self.calls.len()).filter(may_be).filter_map(|at| Some((late_us(&self.calls[at])?, at)));
-        let Some((_, other)) = others.min().filter(|(us, _)| own_us.is_none_or(|own_us| *us < own_us)) else { return };
-        let (Some(mut mine), Some(mut theirs)) = (self.calls[place].attempts.pop(), self.calls[other].attempts.pop())
-        else {
-            return;
-        };
-        std::mem::swap(&mut mine.begun, &mut theirs.begun);
-        for (place, attempt) in [(place, theirs), (other, mine)] {
-            self.calls[place].attempts.push(attempt);
-            self.calls[place].is_guessed = true;
+        let others = (0..self.calls.len()).filter(|at| *at != place);
+        let mut others: Vec<(i64, usize)> = others.filter_map(|at| Some((late_us(&self.calls[at])?, at))).collect();
+        others.retain(|(us, at)| own_us.is_none_or(|own_us| *us < own_us) && self.may_take(place, *at));
+        others.sort_unstable();
+        let Some(ring) = others.iter().find_map(|(_, other)| self.ring(place, *other)) else { return };
+        let taken: Option<Vec<Attempt>> = ring.iter().map(|at| self.calls[*at].attempts.pop()).collect();
+        let Some(mut taken) = taken else { return };
+        // Each takes the response of the next, and keeps the time its own request was sent.
+        let begun: Vec<_> = taken.iter().map(|attempt| attempt.begun).collect();
+        taken.rotate_left(1);
+        for ((at, mut attempt), begun) in ring.into_iter().zip(taken).zip(begun) {
+            attempt.begun = begun;
+            self.calls[at].attempts.push(attempt);
+            self.calls[at].is_guessed = true;
         }
     }
 
-    /// Returns whether the last attempts of two calls may have got each other's responses.
-    fn may_trade(&self, place: usize, other: usize) -> bool {
-        let (Some(mine), Some(theirs)) = (self.calls[place].last(), self.calls[other].last()) else { return false };
-        let (Some(begun), Some(other_begun)) = (mine.begun, theirs.begun) else { return false };
-        let reaches =
-            |end: Option<Moment>, begin: Moment| end.is_none_or(|end| end.at.plus_us(end.slack_us) >= begin.at);
-        reaches(theirs.ended, begun) && reaches(mine.ended, other_begun)
+    /// Returns the shortest ring of calls that begins with `place` and `other`, in which each call may have got the
+    /// response given to the next, and the last that of the first. Between the two stand calls without an announced
+    /// retry.
+    fn ring(&self, place: usize, other: usize) -> Option<Vec<usize>> {
+        let is_free = |at: &usize| self.calls[*at].last().is_some_and(|last| last.planned_ms.is_none());
+        let mut left: Vec<usize> =
+            (0..self.calls.len()).filter(|at| ![place, other].contains(at)).filter(is_free).collect();
+        // Calls reached, each with the index here of the one that takes its response.
+        let mut reached = vec![(other, 0)];
+        let mut next = 0;
+        while let Some((taker, _)) = reached.get(next).copied() {
+            if self.may_take(taker, place) {
+                let mut ring = vec![taker];
+                while next > 0 {
+                    next = reached[next].1;
+                    ring.push(reached[next].0);
+                }
+                ring.push(place);
+                ring.reverse();
+                return Some(ring);
+            }
+            reached.extend(left.extract_if(.., |giver| self.may_take(taker, *giver)).map(|giver| (giver, next)));
+            next += 1;
+        }
+        None
+    }
+
+    /// Returns whether the response to the last attempt of the call at `giver` may have been one to the last attempt of
+    /// the call at `taker`, which it did not precede.
+    fn may_take(&self, taker: usize, giver: usize) -> bool {
+        let (Some(mine), Some(theirs)) = (self.calls[taker].last(), self.calls[giver].last()) else { return false };
+        let Some(begun) = mine.begun.filter(|_| theirs.begun.is_some()) else { return false };
+        theirs.ended.is_none_or(|end| end.at.plus_us(end.slack_us) >= begun.at)
     }
 
     /// Returns the call that the next request to `url` continues.
