@@ -78,7 +78,7 @@ fields! { anonymizer;
     }
     IncidentRow {
         names: [provider Provider, model Model, request_ids Request]
-        kept: [class, classes, first, last, failed, sends, calls, runs, runs_exact, peak_per_min, ended]
+        kept: [class, classes, first, last, failed, sends, sends_exact, calls, runs, runs_exact, peak_per_min, ended]
     }
     // The sentences of its summary contain figures and classes, but no names.
     Counterfactual {

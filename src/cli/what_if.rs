@@ -35,6 +35,7 @@ pub(super) fn incidents(fleet: &Fleet<'_>) -> Vec<Incident> {
         last: found.seen.1,
         failed: found.failed,
         sends: found.sends,
+        sends_exact: found.sends_exact,
     };
     all.iter().map(one).collect()
 }

@@ -11,6 +11,8 @@ use std::hash::{BuildHasher, Hash};
 
 /// Maximum number of open streaks of one run; beyond that, the one idle for longest ends.
 const MOST_OPEN: usize = 128;
+/// Maximum number of finished streaks of one run and class that are kept: the longest ones.
+const MOST_FINISHED: usize = 8;
 /// Attempts of one streak kept as examples: the first ones.
 const EXAMPLES: usize = 8;
 /// If the log has no durations, calls this far apart count as sequential, in µs.
@@ -128,6 +130,8 @@ impl TerminalStreak {
     }
 }
 
+type Streaks = SmallVec<[TerminalStreak; 1]>;
+
 /// Calls of one run that failed for good, judged in time order.
 ///
 /// Several may be merged before anything is settled. After that, only unsettled ones may be merged into it.
@@ -137,8 +141,8 @@ pub struct TerminalFailures {
     successes: Vec<Time>,
     /// Streaks that may continue, by fingerprint.
     open: BTreeMap<u64, TerminalStreak>,
-    /// The longest finished streak of each class.
-    worst: BTreeMap<Class, TerminalStreak>,
+    /// The longest finished streaks of each class, longest first.
+    longest: BTreeMap<Class, Streaks>,
     /// Calls refused because of the content of their request, for which no request hash is logged.
     unhashed: u64,
 }
@@ -189,12 +193,13 @@ impl TerminalFailures {
         self.successes.extend(other.successes);
         self.unhashed += other.unhashed;
         self.open.extend(other.open);
-        other.worst.into_values().for_each(|streak| self.end(streak));
+        other.longest.into_values().flatten().for_each(|streak| end(&mut self.longest, streak));
     }
 
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
         self.failures.iter_mut().for_each(|failure| visit(&mut failure.row_ref.row));
-        self.open.values_mut().chain(self.worst.values_mut()).for_each(|streak| streak.each_row(visit));
+        let finished = self.longest.values_mut().flatten();
+        self.open.values_mut().chain(finished).for_each(|streak| streak.each_row(visit));
     }
 
     /// Judges what was sent before `until`, given that nothing before it is still to come.
@@ -215,7 +220,7 @@ impl TerminalFailures {
         for (failure, before) in failures.iter().zip(&last) {
             succeeded = succeeded.max(*before);
             if succeeded > Time(i64::MIN) {
-                end_before(&mut self.open, &mut self.worst, succeeded);
+                end_before(&mut self.open, &mut self.longest, succeeded);
             }
             self.open
                 .entry(failure.key)
@@ -225,20 +230,16 @@ impl TerminalFailures {
                 && let Some(key) = self.open.iter().min_by_key(|(key, one)| (one.seen, **key)).map(|(key, _)| *key)
                 && let Some(streak) = self.open.remove(&key)
             {
-                end(&mut self.worst, streak);
+                end(&mut self.longest, streak);
             }
         }
         if last[due] > Time(i64::MIN) {
-            end_before(&mut self.open, &mut self.worst, last[due]);
+            end_before(&mut self.open, &mut self.longest, last[due]);
         }
         forget(&mut self.successes, until);
         if until == Time(i64::MAX) {
-            end_before(&mut self.open, &mut self.worst, until);
+            end_before(&mut self.open, &mut self.longest, until);
         }
-    }
-
-    fn end(&mut self, streak: TerminalStreak) {
-        end(&mut self.worst, streak);
     }
 
     /// Returns the number of calls refused because of the content of their request, for which no request hash is
@@ -248,10 +249,10 @@ impl TerminalFailures {
         self.unhashed
     }
 
-    /// Returns, for each class, the longest streak with at least `calls` sequential calls.
+    /// Returns, for each class, the longest streaks with at least `calls` sequential calls, eight at most.
     #[must_use]
     pub fn longest_streaks(&self, calls: u64) -> Vec<&TerminalStreak> {
-        self.worst.values().filter(|streak| streak.in_turn >= calls).collect()
+        self.longest.values().flatten().filter(|streak| streak.in_turn >= calls).collect()
     }
 }
 
@@ -264,24 +265,26 @@ fn forget(times: &mut Vec<Time>, until: Time) {
 }
 
 /// Ends the streaks whose last refusal was before a success sent at `sent`.
-fn end_before(open: &mut BTreeMap<u64, TerminalStreak>, worst: &mut BTreeMap<Class, TerminalStreak>, sent: Time) {
+fn end_before(open: &mut BTreeMap<u64, TerminalStreak>, longest: &mut BTreeMap<Class, Streaks>, sent: Time) {
     open.retain(|_, streak| {
         let over = streak.seen.1 < sent;
         if over {
-            end(worst, streak.clone());
+            end(longest, streak.clone());
         }
         !over
     });
 }
 
-/// Keeps a finished streak if it is the longest of its class and at least two calls long.
-fn end(worst: &mut BTreeMap<Class, TerminalStreak>, streak: TerminalStreak) {
+/// Keeps a finished streak if it is one of the longest of its class and at least two calls long.
+fn end(longest: &mut BTreeMap<Class, Streaks>, streak: TerminalStreak) {
     if streak.in_turn < 2 {
         return;
     }
-    let known = worst.entry(streak.class).or_insert_with(|| streak.clone());
-    if known.rank() < streak.rank() {
-        *known = streak;
+    let known = longest.entry(streak.class).or_default();
+    let place = known.partition_point(|one| one.rank() >= streak.rank());
+    if place < MOST_FINISHED {
+        known.insert(place, streak);
+        known.truncate(MOST_FINISHED);
     }
 }
 

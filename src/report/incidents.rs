@@ -25,6 +25,8 @@ pub struct IncidentRow {
     pub failed: u64,
     /// Sends to the service in that time, failing or not.
     pub sends: u64,
+    /// Whether `sends` is exact; otherwise it includes a few sends just before or after that time.
+    pub sends_exact: bool,
     /// Calls whose first failure of these kinds was in that time.
     pub calls: u64,
     /// Number of runs affected.
@@ -79,6 +81,7 @@ pub(super) fn incidents(fleet: &Fleet<'_>) -> (Vec<IncidentRow>, u64) {
             last: incident.seen.1,
             failed: incident.failed,
             sends: incident.sends,
+            sends_exact: incident.sends_exact,
             calls: incident.calls,
             runs: incident.runs.0,
             runs_exact: incident.runs.1,

@@ -33,11 +33,11 @@ fn ambiguous_calls(fleet: &Fleet<'_>) -> Option<String> {
 /// Attempts that may be in another log as well.
 fn unclear_views(fleet: &Fleet<'_>) -> Option<String> {
     let attempts = fleet.table.unclear_views();
-    let (what, count) = if attempts == 1 { ("attempt shares", "counts") } else { ("attempts share", "count") };
+    let what = if attempts == 1 { "attempt shares" } else { "attempts share" };
     (attempts > 0).then(|| {
         format!(
             "{} {what} an id with attempts of a log of another kind, but id and times do not show which are the same: what \
-             both logs hold {count} twice; log the provider's request id in both, by clocks that agree",
+             both logs hold counts twice; log the provider's request id in both, by clocks that agree",
             thousands(attempts)
         )
     })

@@ -87,12 +87,13 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// Adds to a finding how many of the calls to the model, `killed` of them, were ended by such a deadline.
+/// Adds to a finding how many of the calls to the model, `killed` of them, had attempts ended by such a deadline.
 fn add_share(fleet: &Fleet<'_>, service: Service, killed: u64, hit: &mut Hit) {
     let calls = fleet.calls_of(service).max(killed);
     let share = killed as f64 / calls as f64;
     if calls > 1 {
-        let of = format!("; a deadline killed {killed} of the {calls} calls to this model ({})", units::percent(share));
+        let of =
+            format!("; attempts of {killed} of the {calls} calls to this model ended so ({})", units::percent(share));
         hit.message.push_str(&of);
     }
     hit.evidence.extend([

@@ -25,6 +25,8 @@ pub struct Incident {
     pub failed: u64,
     /// Number of attempts sent from its first to its last failing one.
     pub sends: u64,
+    /// Whether that is exact, or a few too many.
+    pub sends_exact: bool,
 }
 
 /// What the log shows of an incident. Times are in microseconds since the first attempt of its calls.
@@ -33,6 +35,8 @@ pub(super) struct Observed {
     pub(super) from: Time,
     pub(super) arrivals: Vec<u64>,
     pub(super) figures: Figures,
+    /// Calls that are lost to the endpoint, but were answered by another.
+    pub(super) answered_elsewhere: u64,
     /// Possible capacities of the endpoint, each with its name.
     pub(super) capacities: Vec<(&'static str, Capacity)>,
     pub(super) service_us: Vec<u64>,
@@ -71,6 +75,8 @@ struct EndpointAttempt {
 
 /// A call of the incident: its attempts at the endpoint, and their rows in the table.
 struct IncidentCall {
+    /// Whether another endpoint answered it.
+    answered_elsewhere: bool,
     attempts: Vec<Attempt>,
     rows: Vec<u32>,
 }
@@ -115,6 +121,7 @@ pub(super) fn observe(table: &AttemptTable, incident: &Incident, complete: bool)
             lost: calls.len() as f64 - served as f64,
             over_after_s: last as f64 / 1e6,
         },
+        answered_elsewhere: calls.iter().filter(|call| call.answered_elsewhere).count() as u64,
         capacities: capacities(&attempts, last),
         service_us: spread_out(
             attempts.iter().filter(|attempt| attempt.ok).filter_map(|attempt| attempt.took_us).collect(),
@@ -156,7 +163,8 @@ fn incident_call(call: &Call<'_>, incident: &Incident) -> Option<IncidentCall> {
     let in_time = attempts.iter().any(|one| time.contains(&one.sent));
     let says_nothing = attempts.iter().any(Attempt::terminal);
     let rows = places.iter().map(|place| call.rows()[*place]).collect();
-    (in_time && !says_nothing).then_some(IncidentCall { attempts, rows })
+    let answered_elsewhere = attempts.iter().all(Attempt::failed) && call.attempts().any(|one| !one.failed());
+    (in_time && !says_nothing).then_some(IncidentCall { answered_elsewhere, attempts, rows })
 }
 
 impl IncidentCall {

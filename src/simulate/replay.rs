@@ -192,7 +192,7 @@ pub fn replay(
         policies,
         summary: Vec::new(),
     };
-    counterfactual.summary = summary(&counterfactual, incident);
+    counterfactual.summary = summary(&counterfactual, incident, observed.answered_elsewhere);
     Ok(Some(counterfactual))
 }
 
@@ -311,20 +311,27 @@ fn means(setup: &Setup, strategy: &Strategy, seeds: u64) -> (Figures, Outcome) {
 /// Explains why the incident itself has other counts, if it has.
 fn counted_otherwise(observed: &Figures, incident: &Incident) -> Option<String> {
     let same = whole(observed.failed) == incident.failed && whole(observed.attempts) == incident.sends;
+    let about = if incident.sends_exact { "" } else { "about " };
     (!same).then(|| {
         format!(
             "That counts every attempt of these calls, before and after the incident too, and leaves out calls that met a \
-             failure no retry heals; the incident alone has {} in {}.",
+             failure no retry heals; the incident alone has {} in {about}{}.",
             counted(incident.failed, "failure"),
             counted(incident.sends, "attempt")
         )
     })
 }
 
-fn summary(counterfactual: &Counterfactual, incident: &Incident) -> Vec<String> {
+fn summary(counterfactual: &Counterfactual, incident: &Incident, answered_elsewhere: u64) -> Vec<String> {
     let mut lines =
         vec![format!("What happened: {}: {}.", counterfactual.calls_under_way(), counterfactual.observed.in_words())];
     lines.extend(counted_otherwise(&counterfactual.observed, incident));
+    if answered_elsewhere > 0 {
+        lines.push(format!(
+            "Lost means lost to this model and provider: another answered {} of the calls that failed here.",
+            thousands(answered_elsewhere)
+        ));
+    }
     if !counterfactual.holds {
         lines.push(format!(
             "The model, with the waits of the log, gives {}: that differs by more than {}, so nothing is claimed of other \

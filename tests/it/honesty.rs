@@ -292,3 +292,44 @@ fn what_nothing_tells_apart_is_joined_by_guess_and_blames_nobody() {
         assert_eq!((&told["totals"]["calls"], &told["totals"]["calls_ok"]), (&json!(3), &json!(2)), "{more:?}");
     }
 }
+
+#[test]
+fn an_incident_counts_what_was_sent_while_it_lasted() {
+    // Three calls are refused twice at once, and all succeed half a minute later; others succeed just before.
+    let line = |call: &str, attempt: u8, at: &str, status: u16| {
+        format!(
+            "{{\"ts\":\"2026-01-05T10:{at}Z\",\"call_id\":\"{call}\",\"attempt\":{attempt},\"status\":{status},\"duration_ms\":50}}\n"
+        )
+    };
+    let mut log: String = (0..4).map(|n| line(&format!("before-{n}"), 1, &format!("00:0{n}.000"), 200)).collect();
+    for call in ["a", "b", "c"] {
+        log += &line(call, 1, "00:04.000", 529);
+        log += &line(call, 2, "00:05.000", 529);
+        log += &line(call, 3, "00:09.000", 200);
+    }
+    let (report, text) = report(&log);
+    let incident = &report["incidents"][0];
+    assert_eq!(
+        (&incident["failed"], &incident["sends"], &incident["sends_exact"]),
+        (&6.into(), &6.into(), &true.into())
+    );
+    assert!(text.contains("6 of 6"), "{text}");
+}
+
+#[test]
+fn every_streak_of_refusals_of_a_run_counts() {
+    let refused = |hour: u8| -> String {
+        let line = |n: u8| {
+            format!(
+                "{{\"ts\":\"2026-01-05T{hour:02}:0{n}:00Z\",\"run_id\":\"r\",\"call_id\":\"c{hour}-{n}\",\"status\":401,\
+                 \"error_type\":\"authentication_error\",\"duration_ms\":50}}\n"
+            )
+        };
+        (0..4).map(line).collect()
+    };
+    let answered =
+        "{\"ts\":\"2026-01-05T10:30:00Z\",\"run_id\":\"r\",\"call_id\":\"ok\",\"status\":200,\"duration_ms\":50}\n";
+    let (report, _) = report(&format!("{}{answered}{}", refused(10), refused(11)));
+    let streaks = report["findings"].as_array().unwrap().iter().filter(|finding| finding["rule"] == "RL112").count();
+    assert_eq!((streaks, &report["totals"]["wasted_sends"]), (2, &6.into()), "{report}");
+}

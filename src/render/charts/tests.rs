@@ -178,6 +178,7 @@ fn incident(class: &'static str, place: &str, from: i64, to: i64, failed: u64) -
         last: Time(to),
         failed,
         sends: failed,
+        sends_exact: true,
         calls: failed,
         runs: 1,
         runs_exact: true,

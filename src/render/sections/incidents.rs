@@ -39,8 +39,9 @@ fn row<'a>(view: &View<'a>, incident: &'a IncidentRow) -> Row<'a> {
     let when = view.clock.stretch(incident.first, incident.last);
     let place = Rich::place([incident.provider.as_deref(), incident.model.as_deref()]);
     // An estimate is marked as one.
-    let runs = format!("{}{}", if incident.runs_exact { "" } else { "~" }, number(incident.runs));
-    let failed = format!("{} of {}", number(incident.failed), number(incident.sends));
+    let about = |is_exact: bool, n: u64| format!("{}{}", if is_exact { "" } else { "~" }, number(n));
+    let runs = about(incident.runs_exact, incident.runs);
+    let failed = format!("{} of {}", number(incident.failed), about(incident.sends_exact, incident.sends));
     let runs_word = if incident.runs == 1 { "run" } else { "runs" };
     let ids = incident.request_ids.iter().fold(Rich::default(), |ids, id| ids.and(Tone::Name, id));
     let mut facts = vec![

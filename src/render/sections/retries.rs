@@ -50,7 +50,8 @@ pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
         around => format!("; {} reached a provider only by attempts of another layer", number(around)),
     };
     let note = format!("{attempts} for {calls}: {:.2} a call{unseen}{around}", totals.amplification);
-    let is_quiet = report.histogram.bars.keys().all(|attempts| *attempts < 2);
+    let is_quiet =
+        report.histogram.bars.keys().all(|attempts| *attempts < 2) && totals.attempts_implied <= totals.sends;
     Some(Section::new("retries", "Attempts per call", note, blocks).quiet(is_quiet))
 }
 

@@ -160,3 +160,24 @@ fn two_counts_of_one_incident_are_explained() {
     let said = told["summary"][1].as_str().unwrap().replace(',', "");
     assert!(said.ends_with(&expected), "{expected} {said}");
 }
+
+#[test]
+fn calls_that_another_model_answered_are_told_from_those_that_failed() {
+    let line = |call: u8, attempt: u8, model: &str, at: u8, status: u16| {
+        format!(
+            "{{\"ts\":\"2026-01-05T10:00:{at:02}Z\",\"run_id\":\"r\",\"call_id\":\"c{call}\",\"attempt\":{attempt},\"provider\":\"p\",\
+             \"model\":\"{model}\",\"status\":{status},\"duration_ms\":300}}\n"
+        )
+    };
+    let refused = |call: u8| [line(call, 1, "big", call, 529), line(call, 2, "big", call + 2, 529)].concat();
+    let mut log: String = (10..16).map(refused).collect();
+    log += &(10..14).map(|call| line(call, 3, "small", call + 4, 200)).collect::<String>();
+    log += &(30..40).map(|call| line(call, 1, "big", call, 200)).collect::<String>();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("log.jsonl"), log).unwrap();
+    let arguments = ["simulate", "--no-config", "--complete", "--from-log", "log.jsonl", "--format", "json"];
+    let told = run_in(folder.path(), &arguments).json();
+    let summary = told["summary"].to_string();
+    assert_eq!(told["observed"]["lost"], 6.0, "{told}");
+    assert!(summary.contains("another answered 4 of the calls that failed here"), "{summary}");
+}

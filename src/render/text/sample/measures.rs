@@ -17,6 +17,7 @@ pub(super) fn incidents() -> Vec<IncidentRow> {
         last: at(until),
         failed,
         sends: failed * 2,
+        sends_exact: true,
         calls: failed / 3,
         runs,
         runs_exact: runs <= 32,
