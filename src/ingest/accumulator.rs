@@ -77,6 +77,12 @@ impl Merger {
         self.accumulator.open(name);
     }
 
+    /// Declares that an input is a copy of an earlier one: records that name no run get the run of that one.
+    pub(super) fn declare_copy(&mut self, original: u32, copy: u32) {
+        self.streams.names[copy as usize] = self.streams.names[original as usize].clone();
+        self.accumulator.out.table.declare_copy(original, copy);
+    }
+
     /// Merges what is pending and returns the result, or an error if no input could be read at all.
     pub(super) fn finish(mut self) -> Result<Ingested, IngestError> {
         self.accumulator.summarize()?;

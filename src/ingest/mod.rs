@@ -40,6 +40,7 @@ mod piece;
 mod position;
 pub(crate) mod reader;
 mod record;
+mod same_bytes;
 mod sink;
 mod source;
 mod text;

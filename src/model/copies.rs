@@ -15,7 +15,12 @@ impl AttemptTable {
                 self.usage[to] = self.usage[from];
             }
         }
-        self.copies.insert(second, self.origin_of_copy(first));
+        self.declare_copy(first, second);
+    }
+
+    /// Declares that each row of an input is a second delivery of the equal row of another.
+    pub(crate) fn declare_copy(&mut self, original: u32, copy: u32) {
+        self.copies.insert(copy, self.origin_of_copy(original));
     }
 
     /// Returns whether two rows are deliveries of the same record.

@@ -243,12 +243,13 @@ impl AttemptTable {
     pub fn absorb(&mut self, mut other: AttemptTable) {
         self.whole_seconds.append(&mut other.whole_seconds);
         self.same_bodies.append(&mut other.same_bodies);
+        self.copies.append(&mut other.copies);
         if self.rows.is_empty() && self.names.is_empty() {
             let (files, lines) = (std::mem::take(&mut self.files), std::mem::take(&mut self.lines));
             let (whole_seconds, same_bodies) =
                 (std::mem::take(&mut self.whole_seconds), std::mem::take(&mut self.same_bodies));
-            let formats = std::mem::take(&mut self.formats);
-            *self = AttemptTable { files, lines, whole_seconds, same_bodies, formats, ..other };
+            let (formats, copies) = (std::mem::take(&mut self.formats), std::mem::take(&mut self.copies));
+            *self = AttemptTable { files, lines, whole_seconds, same_bodies, formats, copies, ..other };
             return;
         }
         let names = self.names.absorb(&other.names);
