@@ -35,7 +35,7 @@ mod retry_lines;
 mod text;
 mod tree;
 
-use super::envelope::{ENVELOPES, LAST};
+use super::envelope::{ENVELOPES, FALLBACK as FALLBACK_ENVELOPE};
 use super::format::Format;
 #[cfg(feature = "frames")]
 pub(in crate::ingest) use text::literal::quote;
@@ -117,7 +117,7 @@ pub struct Described {
 
 /// Returns all envelopes in the order in which they are removed.
 pub fn envelopes() -> impl Iterator<Item = Described> {
-    ENVELOPES.iter().chain([&LAST]).map(|envelope| Described {
+    ENVELOPES.iter().chain([&FALLBACK_ENVELOPE]).map(|envelope| Described {
         name: envelope.name(),
         description: "",
         detected_by: envelope.detected_by(),

@@ -31,7 +31,7 @@ impl Format for OwnLines {
         if patterns.is_empty() {
             return Match::No;
         }
-        let fit = head.lines().filter(|line| patterns.iter().any(|pattern| pattern.fits(line))).count();
+        let fit = head.lines().filter(|line| patterns.iter().any(|pattern| pattern.is_match(line))).count();
         let of = head.lines().count();
         if fit > 0 && fit * ENOUGH >= of { Match::Sure } else { Match::weak(fit, of) }
     }
@@ -53,13 +53,14 @@ struct OwnLinesDecoder {
 impl Decoder for OwnLinesDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
         let patterns = &sink.dialect().lines;
-        let mut places: Vec<_> = patterns.iter().map(LinePattern::places).collect();
+        let mut buffers: Vec<_> = patterns.iter().map(LinePattern::capture_buffer).collect();
         block.each_line(sink, |sink, line, at| {
-            let mut tried = patterns.iter().zip(&mut places);
-            let fitting = tried.find_map(|(pattern, places)| pattern.find(line, places).then_some((pattern, &*places)));
-            let Some((pattern, places)) = fitting else { return sink.noise() };
+            let mut tried = patterns.iter().zip(&mut buffers);
+            let matching =
+                tried.find_map(|(pattern, buffer)| pattern.find(line, buffer).then_some((pattern, &*buffer)));
+            let Some((pattern, captures)) = matching else { return sink.noise() };
             self.lines.begin(at);
-            pattern.each(line, places, |key, value| self.lines.member(key, value));
+            pattern.each(line, captures, |key, value| self.lines.member(key, value));
             self.lines.end();
             self.lines.decode_enough(sink);
         });

@@ -35,7 +35,7 @@ pub(in crate::ingest) fn take(
         Ok(found) => found,
         Err(taken) => return taken,
     };
-    if place.filter.is_some_and(|filter| !filter.wants(sent)) {
+    if place.filter.is_some_and(|filter| !filter.includes(sent)) {
         return Taken::Filtered;
     }
     Builder { record, sent, duration_ms, place }.finish(line, memory, table)
