@@ -94,9 +94,9 @@ impl LineCounts {
                 self.starts.push(LoggedStart { line: u64::from(at.line), attempt: Some(begun) });
                 self.skip();
             }
-            Taken::Unclear(unclear) => {
-                *self.unknown_outcomes.entry(unclear.key).or_default() += 1;
-                self.reject(at, 0, unclear.reason, text, reading);
+            Taken::Unclear(unknown) => {
+                *self.unknown_outcomes.entry(unknown.key).or_default() += 1;
+                self.reject(at, 0, unknown.reason, text, reading);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 mod accumulator;
 mod ansi;
+mod attempts_table;
 #[doc(hidden)]
 pub mod bench;
 mod block;
@@ -31,7 +32,6 @@ mod line_reader;
 mod non_log;
 mod open;
 mod options;
-mod own_table;
 mod part;
 mod piece;
 mod position;
@@ -72,10 +72,12 @@ pub(crate) use open::{InputSettings, ReadPlan};
 pub use options::{Options, Progress};
 pub(crate) use part::{Facts, InputFacts, Part, join};
 pub(crate) use reader::is_compressed;
-pub use record::{Aside, Conversion, Diagnosis, Mapping, SpanUnit, TimeFormat, Unmappable, diagnose, field_names};
+pub use record::{
+    Conversion, Diagnosis, ErrorContext, Mapping, SpanUnit, TimeFormat, Unmappable, diagnose, field_names,
+};
 pub(crate) use record::{IdField, id_field, ids_of, time_of};
 #[cfg(feature = "serve")]
-pub(crate) use record::{error_fields, is_last_event, is_telling_header};
+pub(crate) use record::{error_fields, is_known_header, is_last_event};
 pub(crate) use record::{fingerprint, identity};
 pub(crate) use source::looks_like_a_log;
 pub use source::{Source, packing, resolve};

@@ -12,7 +12,7 @@ use super::limits::DETECTION_BYTES;
 use super::line_counts::{LineCounts, ReadSettings};
 use super::non_log::{IS_PARTIAL, NonLog, NonLogFormat};
 use super::record::json::Reader;
-use super::record::{FINGERPRINT, Glance, Place, Record, Taken, glance, whole_record};
+use super::record::{FINGERPRINT, Place, Record, Taken, TimingSample, timing_sample, whole_record};
 use super::sink::{Sink, To};
 use super::time_inference;
 use super::unwrap::{Unwrapped, Unwrapper, Wrapping, text_of};
@@ -114,7 +114,7 @@ impl ReadPlan {
             (None, Match::Weak(share)) => format!("{} of {} looked at: {}", share.fit, share.of, format.detected_by()),
             (None, Match::No) => "fits no format".to_owned(),
         };
-        let inferred = time_inference::infer(&detector.glances(&unwrapped, format));
+        let inferred = time_inference::infer(&detector.timing_samples(&unwrapped, format));
         notes.extend(inferred.notes);
         notes.extend(format.notes(&detector.head(&text_of(&unwrapped.bytes))));
         let conventions = inferred.conventions;
@@ -264,8 +264,8 @@ impl Detector<'_> {
         unwrapper.take_lines()
     }
 
-    /// Returns the glances of the front's attempts.
-    fn glances(&self, unwrapped: &Unwrapped, format: &dyn Format) -> Vec<Glance> {
+    /// Returns the times of the attempts at the start of the input.
+    fn timing_samples(&self, unwrapped: &Unwrapped, format: &dyn Format) -> Vec<TimingSample> {
         let reading = ReadSettings {
             file: 0,
             stream: "",
@@ -277,17 +277,17 @@ impl Detector<'_> {
             has_other_inputs: false,
             conventions: Conventions::default(),
         };
-        let mut glances = Vec::new();
+        let mut samples = Vec::new();
         let mut counts = LineCounts::default();
         let mut take = |record: &Record<'_>, _: &str, place: &Place<'_>| {
-            glances.extend(glance(record, place));
+            samples.extend(timing_sample(record, place));
             Taken::NotAnAttempt
         };
         let mut sink = Sink { reading: &reading, counts: &mut counts, to: To::Callback(&mut take), newlines: None };
         let mut decoder = format.decoder();
         decoder.decode(&unwrapped.block(), &mut sink);
         decoder.finish(&mut sink);
-        glances
+        samples
     }
 
     /// Returns a note on the first line that does not fit the format named by the user, and on what the input looks

@@ -1,8 +1,8 @@
 //! Reads the bytes of an input in blocks of whole lines: windows of a plain file in parallel, blocks of a stream in
 //! sequence.
 
+use super::attempts_table;
 use super::limits::{LONGEST_LINE, WINDOW};
-use super::own_table;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
@@ -32,7 +32,7 @@ pub(crate) fn open(path: &Path) -> io::Result<Bytes> {
     let known = read_full(&mut file, &mut magic)?;
     match encoding(&magic[..known]) {
         Encoding::Plain => Ok(Bytes::Plain(metadata.len())),
-        Encoding::Parquet => own_table::open(file).map(Bytes::Stream),
+        Encoding::Parquet => attempts_table::open(file).map(Bytes::Stream),
         _ => stream(Box::new(File::open(path)?)),
     }
 }
@@ -45,10 +45,10 @@ pub(crate) fn stream(input: Box<dyn Read + Send>) -> io::Result<Bytes> {
         Encoding::Gzip => Box::new(flate2::read::MultiGzDecoder::new(whole)),
         Encoding::Zstd => Box::new(zstd::stream::read::Decoder::new(whole)?),
         Encoding::Utf16 { big_endian } => Box::new(Utf16::new(whole, big_endian)),
-        Encoding::Parquet => own_table::open_stream(whole)?,
+        Encoding::Parquet => attempts_table::open_stream(whole)?,
     };
     let (magic, text) = front_of(text, MAGIC_BYTES);
-    Ok(Bytes::Stream(if encoding(&magic) == Encoding::Parquet { own_table::open_stream(text)? } else { text }))
+    Ok(Bytes::Stream(if encoding(&magic) == Encoding::Parquet { attempts_table::open_stream(text)? } else { text }))
 }
 
 /// Returns the first `bytes` bytes of a stream, or fewer if it is shorter, and a reader that repeats the stream from
@@ -115,7 +115,7 @@ fn encoding(magic: &[u8]) -> Encoding {
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Encoding::Zstd,
         [0xff, 0xfe, ..] => Encoding::Utf16 { big_endian: false },
         [0xfe, 0xff, ..] => Encoding::Utf16 { big_endian: true },
-        magic if magic.starts_with(own_table::PARQUET) => Encoding::Parquet,
+        magic if magic.starts_with(attempts_table::PARQUET) => Encoding::Parquet,
         _ => Encoding::Plain,
     }
 }

@@ -4,7 +4,7 @@
 //! The result applies to the whole input, so that it does not matter how the input is split among threads.
 
 use super::conventions::Conventions;
-use super::record::{Glance, Times};
+use super::record::{Times, TimingSample};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What was inferred from the start of an input.
@@ -36,40 +36,40 @@ const NO_DATES: &str = "its times have no date: order and spacing of attempts ho
                         the date to have attempts set beside those of other logs";
 
 /// Infers the conventions of an input from the attempts at its start.
-pub(crate) fn infer(glances: &[Glance]) -> Inferred {
+pub(crate) fn infer(samples: &[TimingSample]) -> Inferred {
     let mut inferred = Inferred::default();
     for (times, note) in [(Times::OrderOnly, NO_TIMES), (Times::Undated, NO_DATES)] {
-        if glances.iter().any(|glance| glance.times == times) {
+        if samples.iter().any(|sample| sample.times == times) {
             inferred.notes.push(note.to_owned());
         }
     }
-    if glances.len() < 2 && glances.iter().all(|glance| glance.bare.is_none()) {
+    if samples.len() < 2 && samples.iter().all(|sample| sample.unitless.is_none()) {
         return inferred;
     }
-    let pairs = Pairs::of(glances);
-    inferred.find_unit(glances, &pairs);
-    inferred.find_stamp(glances, &pairs);
-    inferred.check_named_units(glances, &pairs);
+    let pairs = Pairs::of(samples);
+    inferred.find_unit(samples, &pairs);
+    inferred.find_stamp(samples, &pairs);
+    inferred.check_named_units(samples, &pairs);
     inferred
 }
 
 /// Pairs of attempts adjacent in time: within a call and layer, where the first one failed; and within a run and layer.
 struct Pairs<'g> {
-    calls: Vec<(&'g Glance, &'g Glance)>,
-    runs: Vec<(&'g Glance, &'g Glance)>,
+    calls: Vec<(&'g TimingSample, &'g TimingSample)>,
+    runs: Vec<(&'g TimingSample, &'g TimingSample)>,
 }
 
 impl<'g> Pairs<'g> {
-    fn of(glances: &'g [Glance]) -> Pairs<'g> {
+    fn of(samples: &'g [TimingSample]) -> Pairs<'g> {
         let (mut calls, mut runs) = (BTreeMap::new(), BTreeMap::new());
         // The attempt after a repeated record is the record itself, which shows nothing.
         let mut known = BTreeSet::new();
-        let is_new = |glance: &&Glance| known.insert(glance.identity());
-        for glance in glances.iter().filter(|glance| glance.stamp.is_some()).filter(is_new) {
-            if let Some(call) = glance.call {
-                calls.entry((call, glance.layer)).or_insert_with(Vec::new).push(glance);
+        let is_new = |sample: &&TimingSample| known.insert(sample.identity());
+        for sample in samples.iter().filter(|sample| sample.stamp.is_some()).filter(is_new) {
+            if let Some(call) = sample.call {
+                calls.entry((call, sample.layer)).or_insert_with(Vec::new).push(sample);
             }
-            runs.entry((glance.run, glance.layer)).or_insert_with(Vec::new).push(glance);
+            runs.entry((sample.run, sample.layer)).or_insert_with(Vec::new).push(sample);
         }
         let calls = calls.into_values().flat_map(adjacent).filter(|(first, _)| first.failed).collect();
         Pairs { calls, runs: runs.into_values().flat_map(adjacent).collect() }
@@ -77,13 +77,13 @@ impl<'g> Pairs<'g> {
 }
 
 /// Returns the pairs of attempts of a group that are adjacent in time.
-fn adjacent(mut group: Vec<&Glance>) -> Vec<(&Glance, &Glance)> {
-    group.sort_by_key(|glance| (glance.stamp, glance.number));
+fn adjacent(mut group: Vec<&TimingSample>) -> Vec<(&TimingSample, &TimingSample)> {
+    group.sort_by_key(|sample| (sample.stamp, sample.number));
     group.windows(2).map(|pair| (pair[0], pair[1])).collect()
 }
 
 /// Returns the time from the first stamp to the second, in µs; 0 if either is missing.
-fn gap_us((first, second): &(&Glance, &Glance)) -> i64 {
+fn gap_us((first, second): &(&TimingSample, &TimingSample)) -> i64 {
     match (first.stamp, second.stamp) {
         (Some(first), Some(second)) => second.us_since(first),
         _ => 0,
@@ -92,12 +92,12 @@ fn gap_us((first, second): &(&Glance, &Glance)) -> i64 {
 
 impl Inferred {
     /// Finds the unit of durations whose key names none.
-    fn find_unit(&mut self, glances: &[Glance], pairs: &Pairs<'_>) {
-        let Some(durations) = UnitlessDurations::of(glances) else { return };
+    fn find_unit(&mut self, samples: &[TimingSample], pairs: &Pairs<'_>) {
+        let Some(durations) = UnitlessDurations::of(samples) else { return };
         if durations.median >= LONGEST_MS && durations.are_whole {
             self.choose_small_unit(&durations, pairs);
         } else {
-            self.choose_seconds(&durations, glances, pairs);
+            self.choose_seconds(&durations, samples, pairs);
         }
     }
 
@@ -120,13 +120,13 @@ impl Inferred {
     }
 
     /// Reads durations as seconds if the times between attempts, or the format of times, suggest it.
-    fn choose_seconds(&mut self, durations: &UnitlessDurations, glances: &[Glance], pairs: &Pairs<'_>) {
+    fn choose_seconds(&mut self, durations: &UnitlessDurations, samples: &[TimingSample], pairs: &Pairs<'_>) {
         if durations.longest > LONGEST_MS / 1e3 || pairs.calls.iter().any(|pair| pair.overlaps(1e3)) {
             return;
         }
         let may_be_seconds = durations.median < LONG_RESPONSE_S;
         // A log with times in fractional seconds is assumed to have durations in seconds too.
-        let has_fractional_times = glances.iter().all(|glance| glance.fractional_seconds);
+        let has_fractional_times = samples.iter().all(|sample| sample.fractional_seconds);
         let filled = pairs.calls.iter().filter(|pair| pair.is_filled(1e3)).count();
         if (may_be_seconds && has_fractional_times) || (filled > 0 && filled * 2 >= pairs.calls.len()) {
             self.conventions.ms_per_unit = 1e3;
@@ -145,11 +145,11 @@ impl Inferred {
 
     /// Finds whether timestamps that may be the start or the time of writing are the time of writing.
 
-    fn find_stamp(&mut self, glances: &[Glance], pairs: &Pairs<'_>) {
-        let Some(key) = glances.iter().find_map(|glance| glance.stamp.map(|_| glance.key)) else { return };
+    fn find_stamp(&mut self, samples: &[TimingSample], pairs: &Pairs<'_>) {
+        let Some(key) = samples.iter().find_map(|sample| sample.stamp.map(|_| sample.key)) else { return };
         let is_start = key == "ts";
         let required = if is_start { MIN_CONTRADICTIONS_OF_TS } else { 1 };
-        let whole_seconds = glances.iter().filter_map(|glance| glance.stamp).all(|time| time.0 % WHOLE_SECOND_US == 0);
+        let whole_seconds = samples.iter().filter_map(|sample| sample.stamp).all(|time| time.0 % WHOLE_SECOND_US == 0);
         let tolerance = if whole_seconds { WHOLE_SECOND_US } else { TOLERANCE_US };
         let unit = self.conventions.ms_per_unit;
         let (calls, runs) = (Overlaps::of(&pairs.calls, unit, tolerance), Overlaps::of(&pairs.runs, unit, tolerance));
@@ -188,9 +188,9 @@ impl Inferred {
     }
 
     /// Adds a note if durations contradict the unit that their key names.
-    fn check_named_units(&mut self, glances: &[Glance], pairs: &Pairs<'_>) {
-        let named = |glance: &Glance| glance.named_ms.filter(|ms| *ms > 0.0);
-        let Some(median) = median(glances.iter().filter_map(named)) else { return };
+    fn check_named_units(&mut self, samples: &[TimingSample], pairs: &Pairs<'_>) {
+        let named = |sample: &TimingSample| sample.named_ms.filter(|ms| *ms > 0.0);
+        let Some(median) = median(samples.iter().filter_map(named)) else { return };
         let shorter_and_gap: Vec<_> = pairs
             .calls
             .iter()
@@ -229,13 +229,14 @@ struct UnitlessDurations {
 
 impl UnitlessDurations {
     /// Returns the durations above zero; `None` if there are none.
-    fn of(glances: &[Glance]) -> Option<UnitlessDurations> {
-        let all = || glances.iter().filter_map(|glance| glance.bare).filter(|bare| bare.value > 0.0);
-        let successes = glances.iter().filter(|glance| !glance.failed).filter_map(|glance| Some(glance.bare?.value));
+    fn of(samples: &[TimingSample]) -> Option<UnitlessDurations> {
+        let all = || samples.iter().filter_map(|sample| sample.unitless).filter(|duration| duration.value > 0.0);
+        let successes =
+            samples.iter().filter(|sample| !sample.failed).filter_map(|sample| Some(sample.unitless?.value));
         Some(UnitlessDurations {
-            median: median(all().map(|bare| bare.value))?,
-            longest: all().map(|bare| bare.value).fold(0.0, f64::max),
-            are_whole: all().all(|bare| bare.whole),
+            median: median(all().map(|duration| duration.value))?,
+            longest: all().map(|duration| duration.value).fold(0.0, f64::max),
+            are_whole: all().all(|duration| duration.whole),
             median_of_successes: median(successes),
         })
     }
@@ -258,16 +259,17 @@ trait Pair {
     fn wait_depends_on_stamp(&self, ms_per_unit: f64) -> bool;
 }
 
-impl Pair for (&Glance, &Glance) {
+impl Pair for (&TimingSample, &TimingSample) {
     fn overlaps(&self, ms_per_unit: f64) -> bool {
-        let us = |glance: &Glance| glance.bare.map(|bare| bare.value * ms_per_unit * 1e3);
-        let beyond = |glance| us(glance).is_some_and(|us| us > (gap_us(self) + TOLERANCE_US) as f64);
-        beyond(self.0) && (beyond(self.1) || self.1.bare.is_none())
+        let us = |sample: &TimingSample| sample.unitless.map(|duration| duration.value * ms_per_unit * 1e3);
+        let beyond = |sample| us(sample).is_some_and(|us| us > (gap_us(self) + TOLERANCE_US) as f64);
+        beyond(self.0) && (beyond(self.1) || self.1.unitless.is_none())
     }
 
     fn is_filled(&self, ms_per_unit: f64) -> bool {
         let gap = gap_us(self) as f64;
-        let filled = |glance: &Glance| glance.bare.is_some_and(|bare| bare.value * ms_per_unit * 2e3 >= gap);
+        let filled =
+            |sample: &TimingSample| sample.unitless.is_some_and(|duration| duration.value * ms_per_unit * 2e3 >= gap);
         gap > 0.0 && (filled(self.0) || filled(self.1))
     }
 
@@ -284,8 +286,8 @@ struct Overlaps {
 }
 
 impl Overlaps {
-    fn of(pairs: &[(&Glance, &Glance)], unit: f64, tolerance_us: i64) -> Overlaps {
-        let count = |us: fn(&(&Glance, &Glance), f64) -> Option<i64>| {
+    fn of(pairs: &[(&TimingSample, &TimingSample)], unit: f64, tolerance_us: i64) -> Overlaps {
+        let count = |us: fn(&(&TimingSample, &TimingSample), f64) -> Option<i64>| {
             pairs.iter().filter(|pair| us(pair, unit).is_some_and(|us| us > gap_us(pair) + tolerance_us)).count()
         };
         Overlaps { as_starts: count(|pair, unit| pair.0.us(unit)), as_ends: count(|pair, unit| pair.1.us(unit)) }
@@ -302,7 +304,7 @@ struct FittingWaits {
 }
 
 impl FittingWaits {
-    fn of(pairs: &[(&Glance, &Glance)], unit: f64) -> FittingWaits {
+    fn of(pairs: &[(&TimingSample, &TimingSample)], unit: f64) -> FittingWaits {
         let mut fitting = FittingWaits::default();
         for pair in pairs {
             let (Some(first), Some(second)) = (pair.0.us(unit), pair.1.us(unit)) else { continue };
@@ -321,24 +323,24 @@ impl FittingWaits {
 }
 
 /// Whether a wait after an attempt matches the server's hint or the wait of an official SDK.
-fn is_expected_wait(wait_us: i64, failed: &Glance) -> bool {
+fn is_expected_wait(wait_us: i64, failed: &TimingSample) -> bool {
     let follows_hint = |hint: i64| wait_us >= hint - TOLERANCE_US && wait_us <= hint + hint / 4;
     let retries = u32::try_from(failed.number.unwrap_or(1).clamp(1, 16) - 1).unwrap_or(0);
     let sdk_wait = (SDK_WAITS_US.0 << retries).min(SDK_WAITS_US.1);
     failed.hint_us.is_some_and(follows_hint) || (wait_us * 4 >= sdk_wait * 3 && wait_us <= sdk_wait)
 }
 
-impl Glance {
+impl TimingSample {
     /// Returns the values that are equal in every copy of the same record.
     fn identity(&self) -> impl Ord + use<> {
         let bits = |number: Option<f64>| number.map(f64::to_bits);
-        let times = (self.stamp, bits(self.named_ms), bits(self.bare.map(|bare| bare.value)));
+        let times = (self.stamp, bits(self.named_ms), bits(self.unitless.map(|duration| duration.value)));
         (self.run, self.layer, self.call, self.number, self.failed, times)
     }
 
     /// Returns the duration in µs, reading a unitless duration in this unit.
     fn us(&self, ms_per_unit: f64) -> Option<i64> {
-        let ms = self.named_ms.or_else(|| Some(self.bare?.value * ms_per_unit))?;
+        let ms = self.named_ms.or_else(|| Some(self.unitless?.value * ms_per_unit))?;
         (ms.is_finite() && ms >= 0.0).then_some((ms * 1e3) as i64)
     }
 }

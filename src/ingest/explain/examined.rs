@@ -223,7 +223,7 @@ fn find_same(record: &ExaminedRecord, records: Vec<ExaminedRecord>) -> Option<Ex
 fn reason_of(taken: &Taken, record: &Record<'_>) -> String {
     match taken {
         Taken::Unusable(reason) => reason.clone(),
-        Taken::Unclear(unclear) => unclear.reason.clone(),
+        Taken::Unclear(unknown) => unknown.reason.clone(),
         _ if !record.has_outcome() => {
             "nothing that is understood says how it went, such as `status`, `error_type` or `outcome`".to_owned()
         }

@@ -1,10 +1,10 @@
 //! CSV and TSV with a header line that names the fields.
 
 use super::json_lines::{JsonLines, quoted};
+use crate::ingest::attempts_table::{CLASS, DISTINCTIVE_COLUMNS, outcome_of_class};
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::head::Head;
-use crate::ingest::own_table::{CLASS, OWN_COLUMNS, ending};
 use crate::ingest::position::Position;
 use crate::ingest::record::{Mapping, is_field};
 use crate::ingest::sink::Sink;
@@ -69,7 +69,7 @@ impl Header {
             let is_header = known >= 3 && names.iter().all(|name| is_key(name));
             let keys = names.iter().map(|name| quoted(name.trim())).collect();
             let names: Vec<String> = names.into_iter().map(Cow::into_owned).collect();
-            let is_table_of_attempts = OWN_COLUMNS.iter().all(|column| names.iter().any(|name| name == column));
+            let is_table_of_attempts = DISTINCTIVE_COLUMNS.iter().all(|column| names.iter().any(|name| name == column));
             let class = names.iter().position(|name| is_table_of_attempts && name == CLASS);
             is_header.then_some((known, Header { separator: *separator, names, keys, class }))
         };
@@ -174,7 +174,7 @@ impl CsvDecoder {
         self.lines.begin(at);
         header.keys.iter().zip(row()).for_each(|(key, value)| self.lines.member_with_quoted_key(key, trimmed(&value)));
         let class = header.class.and_then(|index| row().nth(index));
-        if let Some((key, value)) = class.and_then(|class| ending(&class)) {
+        if let Some((key, value)) = class.and_then(|class| outcome_of_class(&class)) {
             self.lines.member(key, value);
         }
         self.lines.end();
