@@ -88,8 +88,8 @@ impl Merger {
         Ok(accumulator.out)
     }
 
-    /// Like [`Merger::finish`], for a table that still holds every attempt: also marks the inputs that hold the attempts
-    /// of another, and the attempts that several logs report.
+    /// Like [`Merger::finish`], for a table that still holds every attempt: also marks the inputs that hold the
+    /// attempts of another, and the attempts that several logs report.
     pub(super) fn finish_whole(self) -> Result<Ingested, IngestError> {
         let mut ingested = self.finish()?;
         ingested.mark_copies();

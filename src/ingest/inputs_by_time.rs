@@ -219,7 +219,8 @@ impl<'s> InputsByTime<'s> {
         }
     }
 
-    /// Returns the time at or after which all attempts still to be read were sent, if each input is in the order of time.
+    /// Returns the time at or after which all attempts still to be read were sent, if each input is in the order of
+    /// time.
     fn watermark(&self) -> Time {
         let unfinished = self.list.iter().filter(|cursor| !matches!(cursor.state, State::Done));
         unfinished.map(|cursor| cursor.latest).min().unwrap_or(Time(i64::MAX))

@@ -1,6 +1,7 @@
 //! JSON that is not one object per line: arrays, objects that span lines, and records nested in a document.
 //!
-//! Every record is passed on as one line: in valid JSON a newline stands only between tokens, where a space means the same.
+//! Every record is passed on as one line: in valid JSON a newline stands only between tokens, where a space means the
+//! same.
 
 use super::limits::LONGEST_LINE;
 use super::position::OriginalPosition;
@@ -256,8 +257,8 @@ fn records_in(value: &str) -> Option<Vec<&str>> {
     (!longest.is_empty()).then_some(longest)
 }
 
-/// Replaces `longest` by the longest list of objects within `value`, if that is longer; `depth` levels of nested objects are
-/// searched.
+/// Replaces `longest` by the longest list of objects within `value`, if that is longer; `depth` levels of nested
+/// objects are searched.
 fn find_longest_list<'v>(value: &'v str, depth: usize, longest: &mut Vec<&'v str>) {
     let mut reader = Reader::new(value);
     // An incomplete value is searched as far as it goes.

@@ -3,8 +3,8 @@
 /// Number of bytes read and parsed as one piece of work.
 pub(crate) const WINDOW: u64 = 4 << 20;
 
-/// Number of windows whose bytes are read, and number of pieces of any size that are read, between two merges. They bound
-/// the memory used besides that of the attempts.
+/// Number of windows whose bytes are read, and number of pieces of any size that are read, between two merges. They
+/// bound the memory used besides that of the attempts.
 pub(super) const BATCH_WINDOWS: u64 = 16;
 pub(super) const BATCH_PIECES: usize = 1024;
 

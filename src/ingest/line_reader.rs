@@ -21,8 +21,8 @@ pub(crate) struct LineReader<'c> {
 }
 
 impl<'c> LineReader<'c> {
-    /// Creates a reader for the input numbered `file`, which is read by `plan`; `default_run` is the run of records that
-    /// name none.
+    /// Creates a reader for the input numbered `file`, which is read by `plan`; `default_run` is the run of records
+    /// that name none.
     pub(crate) fn new(
         file: u32,
         default_run: &'c str,

@@ -70,8 +70,8 @@ fn is_finding(head: &str) -> bool {
         && ["\"severity\":", "\"confidence\":"].iter().all(|key| head.contains(key))
 }
 
-/// First bytes of a partial. As in the signature of PNG, a byte above 127 distinguishes it from ASCII text, and the line
-/// ends reveal a transfer that converted them.
+/// First bytes of a partial. As in the signature of PNG, a byte above 127 distinguishes it from ASCII text, and the
+/// line ends reveal a transfer that converted them.
 pub(crate) const PARTIAL: [u8; 8] = [0x89, b'R', b'L', b'P', b'\r', b'\n', 0x1a, b'\n'];
 /// Error message for a partial given as a log.
 pub(crate) const IS_PARTIAL: &str =

@@ -64,8 +64,8 @@ pub(crate) struct InputFacts {
 }
 
 impl Part {
-    /// Removes the attempts sent before `oldest`, with their lines and the rate limits read until then. Attempts without
-    /// a date stay.
+    /// Removes the attempts sent before `oldest`, with their lines and the rate limits read until then. Attempts
+    /// without a date stay.
     pub(crate) fn forget(&mut self, oldest: Time) {
         let is_kept = |row: &Attempt| row.sent >= oldest || row.is_undated();
         for row in self.table.rows.iter().filter(|row| !is_kept(row)) {
@@ -168,8 +168,8 @@ impl Accumulator {
         }
     }
 
-    /// Adds the facts of a stretch of input `file`. Stretches come in order; the plan of the latest one is used, because
-    /// it was made when most of the input was known.
+    /// Adds the facts of a stretch of input `file`. Stretches come in order; the plan of the latest one is used,
+    /// because it was made when most of the input was known.
     fn add_input(&mut self, file: u32, facts: InputFacts) {
         let index = file as usize;
         self.remove_notes(file);

@@ -8,7 +8,8 @@ use crate::model::Zone;
 use std::io::{self, Read};
 use std::sync::Arc;
 
-/// Largest size of a record of several lines, in bytes: a limit on the memory that a file without complete records takes.
+/// Largest size of a record of several lines, in bytes: a limit on the memory that a file without complete records
+/// takes.
 const LONGEST_RECORD: usize = 1 << 30;
 
 /// An input that is read in order, block by block.

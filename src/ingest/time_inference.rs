@@ -1,5 +1,5 @@
-//! Infers from the attempts at the start of an input what its timestamps mean, and the unit of durations whose key names
-//! none.
+//! Infers from the attempts at the start of an input what its timestamps mean, and the unit of durations whose key
+//! names none.
 //!
 //! The result applies to the whole input, so that it does not matter how the input is split among threads.
 
@@ -19,8 +19,8 @@ pub(crate) struct Inferred {
 const TOLERANCE_US: i64 = 50_000;
 /// The same tolerance if times are whole seconds.
 const WHOLE_SECOND_US: i64 = 1_000_000;
-/// First and longest wait of the official SDKs, in µs; they double from one to the next, and jitter shortens each by up to a
-/// quarter (openai-python and anthropic-sdk-python, `_constants.py` and `_base_client.py`).
+/// First and longest wait of the official SDKs, in µs; they double from one to the next, and jitter shortens each by up
+/// to a quarter (openai-python and anthropic-sdk-python, `_constants.py` and `_base_client.py`).
 const SDK_WAITS_US: (i64, i64) = (500_000, 8_000_000);
 /// Number of contradictions required to read `ts`, which is documented as the start, as the time of writing.
 const MIN_CONTRADICTIONS_OF_TS: usize = 3;
@@ -164,8 +164,8 @@ impl Inferred {
             && calls.as_ends == 0
             && (waits.as_ends_hinted >= required
                 || (waits.as_ends >= MIN_FITTING_WAITS && waits.as_ends * 5 >= pairs.calls.len() * 4));
-        // Attempts of one run may be concurrent, so they show that stamps are starts only if they overlap as ends and do
-        // not overlap as starts.
+        // Attempts of one run may be concurrent, so they show that stamps are starts only if they overlap as ends and
+        // do not overlap as starts.
         let runs_show_starts = runs.as_ends > 0 && runs.as_starts == 0;
         let are_starts = calls.as_ends > 0 || runs_show_starts || waits.as_starts > 0;
         if by_calls || by_runs || (!are_starts && by_waits) {

@@ -8,8 +8,8 @@ use std::io;
 const READ_AHEAD: usize = 8 << 10;
 /// Largest buffer kept for the next range, in bytes; a larger one, left by a very long line, is freed.
 const MAX_KEPT_BUFFER: usize = 16 << 20;
-/// Page size in bytes, to which the buffer is aligned. Large allocations begin just after a page boundary, and the system
-/// was measured to copy into such a buffer at a quarter of the speed.
+/// Page size in bytes, to which the buffer is aligned. Large allocations begin just after a page boundary, and the
+/// system was measured to copy into such a buffer at a quarter of the speed.
 const PAGE: usize = 4096;
 
 /// Buffer for the lines of a range; it can be used for one range after the other.

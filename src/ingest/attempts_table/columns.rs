@@ -49,7 +49,8 @@ impl Column {
         self.cells.read(rows)
     }
 
-    /// Appends the member of the next row to an object, and returns where its value begins; `None` if the value is null.
+    /// Appends the member of the next row to an object, and returns where its value begins; `None` if the value is
+    /// null.
     pub(super) fn write(&mut self, out: &mut String) -> Option<usize> {
         if !self.cells.next_has_value() {
             return None;

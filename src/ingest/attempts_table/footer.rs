@@ -101,8 +101,8 @@ impl Columns<'_> {
     }
 }
 
-/// Reads the schema, which is field 2 of a footer: a list of elements with a name in field 4 and a number of children in
-/// field 5 (`parquet.thrift`). The first element is the root.
+/// Reads the schema, which is field 2 of a footer: a list of elements with a name in field 4 and a number of children
+/// in field 5 (`parquet.thrift`). The first element is the root.
 fn columns(footer: &[u8]) -> Option<Columns<'_>> {
     let mut thrift = Compact::new(footer);
     let mut id = 0;

@@ -1,7 +1,7 @@
 //! The table of attempts that this program writes: how it is recognized, and how it is read back from Parquet.
 //!
-//! Each row of a Parquet file is rewritten as a line of JSON, which the native format reads, so that line numbers are row
-//! numbers.
+//! Each row of a Parquet file is rewritten as a line of JSON, which the native format reads, so that line numbers are
+//! row numbers.
 
 #[cfg(feature = "frames")]
 mod columns;
@@ -24,7 +24,8 @@ pub(super) const PARQUET: &[u8; 4] = b"PAR1";
 pub(super) const DISTINCTIVE_COLUMNS: [&str; 4] = ["class", "bucket", "cost_source", "call"];
 /// Column of the failure class of an attempt; it is empty if the attempt succeeded.
 pub(super) const CLASS: &str = "class";
-/// Failure classes of attempts that may have neither a status nor an error type, and the corresponding values of `kind`.
+/// Failure classes of attempts that may have neither a status nor an error type, and the corresponding values of
+/// `kind`.
 const KINDS: [(&str, &str); 5] = [
     ("timeout", "timeout"),
     ("connection", "connection_error"),
@@ -58,8 +59,8 @@ pub(super) fn open(_: File) -> io::Result<Box<dyn Read + Send>> {
     Err(io::Error::new(io::ErrorKind::Unsupported, text))
 }
 
-/// Largest Parquet file in bytes that is copied to a temporary file if it is piped or compressed. The copy is needed because
-/// the footer, at the end of the file, is read first.
+/// Largest Parquet file in bytes that is copied to a temporary file if it is piped or compressed. The copy is needed
+/// because the footer, at the end of the file, is read first.
 const LARGEST_COPY: u64 = 4 << 30;
 
 /// Like [`open`], for a stream, which can only be read from start to end.

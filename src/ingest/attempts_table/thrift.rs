@@ -1,5 +1,5 @@
-//! Reads Thrift's compact protocol, in which Parquet writes footers and page headers. Their sizes are checked by it before the
-//! `parquet` crate allocates memory of these sizes.
+//! Reads Thrift's compact protocol, in which Parquet writes footers and page headers. Their sizes are checked by it
+//! before the `parquet` crate allocates memory of these sizes.
 //!
 //! Source: thrift-compact-protocol.md of Apache Thrift.
 
@@ -20,8 +20,8 @@ impl<'t> Compact<'t> {
         Compact(bytes)
     }
 
-    /// Returns number and type of the next field of a struct; `None` also at the end of the struct. `before` is the number of
-    /// the field before it, or 0 for the first field.
+    /// Returns number and type of the next field of a struct; `None` also at the end of the struct. `before` is the
+    /// number of the field before it, or 0 for the first field.
     pub(super) fn field(&mut self, before: i64) -> Option<(i64, u8)> {
         let head = self.byte().filter(|head| *head != 0)?;
         let id = if head >> 4 == 0 { self.int()? } else { before + i64::from(head >> 4) };

@@ -74,7 +74,8 @@ fn bytes(value: &str) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// A JSON record in the message of a logger. The other members, such as `level`, describe the log line, not the attempt.
+/// A JSON record in the message of a logger. The other members, such as `level`, describe the log line, not the
+/// attempt.
 pub(super) struct Message;
 
 /// Keys under which loggers put the message.

@@ -32,8 +32,8 @@ impl Envelope for Rfc5424 {
     }
 }
 
-/// `<34>Jan  5 10:00:00 host app[12]: message`, also without `<34>` or with an RFC 3339 time. A time without a year is not
-/// used.
+/// `<34>Jan  5 10:00:00 host app[12]: message`, also without `<34>` or with an RFC 3339 time. A time without a year is
+/// not used.
 pub(super) struct Rfc3164;
 
 impl Envelope for Rfc3164 {

@@ -140,8 +140,8 @@ fn front_of(source: &Source) -> io::Result<Vec<u8>> {
     })
 }
 
-/// Returns the indexes of the records to explain: the first attempts, and the first other records, which may be meant as
-/// attempts.
+/// Returns the indexes of the records to explain: the first attempts, and the first other records, which may be meant
+/// as attempts.
 fn choose(records: &[ExaminedRecord]) -> Vec<usize> {
     let indexes = |is_attempt: bool| (0..records.len()).filter(move |nth| records[*nth].is_attempt() == is_attempt);
     let mut chosen: Vec<usize> = indexes(true).take(MAX_ATTEMPTS).collect();

@@ -213,8 +213,8 @@ struct MadeUpClock {
 
 /// Made-up time between two calls in µs: long enough that no rule takes them for a burst of requests.
 const BETWEEN_CALLS_US: i64 = 60_000_000;
-/// Range of the made-up start times of runs, in µs: ten years. The start of a run is derived from its name, so that runs do
-/// not seem to be concurrent.
+/// Range of the made-up start times of runs, in µs: ten years. The start of a run is derived from its name, so that
+/// runs do not seem to be concurrent.
 const START_RANGE_US: u64 = 3_650 * 86_400_000_000;
 
 impl MadeUpClock {

@@ -105,8 +105,8 @@ fn names_a_model_api(text: &str) -> bool {
     MODEL_API_WORDS.iter().any(|word| text.contains(word))
 }
 
-/// Made-up time between two bodies in µs, longer than any wait before a retry, so that they are not taken for attempts of
-/// one call.
+/// Made-up time between two bodies in µs, longer than any wait before a retry, so that they are not taken for attempts
+/// of one call.
 const BETWEEN_BODIES_US: i64 = 3_600_000_000;
 
 #[derive(Default)]

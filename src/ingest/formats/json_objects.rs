@@ -7,8 +7,8 @@ use crate::ingest::position::Position;
 pub(in crate::ingest) use crate::ingest::record::Members;
 use crate::ingest::sink::Sink;
 
-/// Returns `Sure` if at least half of the objects in the head fit, `No` otherwise. `required` is a text that every fitting
-/// object contains: a head without it is not parsed.
+/// Returns `Sure` if at least half of the objects in the head fit, `No` otherwise. `required` is a text that every
+/// fitting object contains: a head without it is not parsed.
 pub(super) fn match_members(head: &Head<'_>, required: &str, fits: fn(&Members<'_>) -> bool) -> Match {
     if !head.contains(required) {
         return Match::No;

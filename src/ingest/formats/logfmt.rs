@@ -96,8 +96,8 @@ fn pairs(line: &str) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
     })
 }
 
-/// Returns the index of the first character for which `ends` is true. ASCII characters, nearly all, are compared without
-/// decoding UTF-8.
+/// Returns the index of the first character for which `ends` is true. ASCII characters, nearly all, are compared
+/// without decoding UTF-8.
 fn end_before(text: &str, ends: impl Fn(char) -> bool) -> usize {
     let is_stop = |byte: u8| !byte.is_ascii() || ends(char::from(byte));
     match text.bytes().position(is_stop) {

@@ -26,9 +26,9 @@ const REQUEST_ENDINGS: [&str; 19] = [
     "/invoke-with-response-stream",
     "/v2/chat",
 ];
-/// Endings that are used by other APIs too, each with the text that precedes the name of a model in a model request. A path
-/// with such an ending is a model request if it contains that text, or, for `/completions` and `/embeddings`, if it has a
-/// longer ending of [`REQUEST_ENDINGS`].
+/// Endings that are used by other APIs too, each with the text that precedes the name of a model in a model request. A
+/// path with such an ending is a model request if it contains that text, or, for `/completions` and `/embeddings`, if
+/// it has a longer ending of [`REQUEST_ENDINGS`].
 const AMBIGUOUS_ENDINGS: [(&str, &str); 6] = [
     ("/converse", "/model/"),
     ("/converse-stream", "/model/"),

@@ -1,9 +1,9 @@
 //! JSON as a tree, for formats whose records are spread over nested objects.
 //!
-//! [`Members`](crate::ingest::record::Members) is the alternative, for formats whose records are one object of flat members.
-//! It keeps the text of each member, which these formats pass to the readers of headers and of error bodies, and decodes a
-//! member each time it is asked for. A tree decodes each scalar once, for records whose parts are visited several times.
-//! Both are built on the same JSON parser, [`Reader`].
+//! [`Members`](crate::ingest::record::Members) is the alternative, for formats whose records are one object of flat
+//! members. It keeps the text of each member, which these formats pass to the readers of headers and of error bodies,
+//! and decodes a member each time it is asked for. A tree decodes each scalar once, for records whose parts are visited
+//! several times. Both are built on the same JSON parser, [`Reader`].
 
 use crate::ingest::block::Block;
 use crate::ingest::position::Position;
@@ -124,8 +124,8 @@ impl<'t> Json<'t> {
     }
 }
 
-/// Calls `take` with every line that is JSON. `take` returns whether the line contains an attempt. An incomplete object is
-/// rejected, and any other line counts as noise.
+/// Calls `take` with every line that is JSON. `take` returns whether the line contains an attempt. An incomplete object
+/// is rejected, and any other line counts as noise.
 pub(super) fn each_value(
     block: &Block<'_>,
     sink: &mut Sink<'_>,

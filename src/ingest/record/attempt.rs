@@ -182,8 +182,8 @@ impl Builder<'_, '_> {
         identity(request_id.unwrap_or(line))
     }
 
-    /// Whether a row needs a [`Detail`]. Successes on the first attempt, which are nearly all rows of a log, do not: their
-    /// ids are stored without one.
+    /// Whether a row needs a [`Detail`]. Successes on the first attempt, which are nearly all rows of a log, do not:
+    /// their ids are stored without one.
     fn wants_detail(&self, row: &Attempt, hint: Option<ServerHint>) -> bool {
         (self.place.keep_ids && self.has_more_than_ids(hint))
             || row.failed()
@@ -269,8 +269,8 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Returns when an exhausted usage window or spending limit is restored: at the stated time, or for a window without one
-    /// after the wait that the server asks for.
+    /// Returns when an exhausted usage window or spending limit is restored: at the stated time, or for a window
+    /// without one after the wait that the server asks for.
     pub(in crate::ingest) fn reopens(&self, verdict: &Verdict, hint: Option<ServerHint>) -> Option<Time> {
         let reset = self.record.headers.window_reset.as_deref().and_then(|text| timestamp::from_text(text, Zone::UTC));
         let message = self.message();
@@ -305,8 +305,8 @@ pub(in crate::ingest) fn body_hash(text: Option<&str>) -> u64 {
     text.map_or(0, |text| FINGERPRINT.hash_one(text).max(1))
 }
 
-/// Stores the request id and the call id of a success that has no detail. Unless all ids are to be kept, the call id of a
-/// numbered attempt is stored only together with a body hash: later attempts of the call have a detail with that id.
+/// Stores the request id and the call id of a success that has no detail. Unless all ids are to be kept, the call id of
+/// a numbered attempt is stored only together with a body hash: later attempts of the call have a detail with that id.
 pub(in crate::ingest) fn keep_ids(
     table: &mut AttemptTable,
     (request_id, call_id): (Option<&str>, Option<&str>),

@@ -91,8 +91,8 @@ impl Conversion {
         *self == Conversion::default()
     }
 
-    /// Returns why the conversion cannot be applied to values of `field`, if so: the faulty key of the conversion, and a
-    /// message. `name` is the name of the field as the user wrote it.
+    /// Returns why the conversion cannot be applied to values of `field`, if so: the faulty key of the conversion, and
+    /// a message. `name` is the name of the field as the user wrote it.
     pub(super) fn reason_against(&self, field: Field, name: &str) -> Option<(&'static str, String)> {
         if is_structure(field) && !self.is_none() {
             return Some((

@@ -1,5 +1,5 @@
-//! Parses numbers, several digits at a time. Returns `None` for what is left to the full parser: exponents, more than 18
-//! digits, and anything that is not a number.
+//! Parses numbers, several digits at a time. Returns `None` for what is left to the full parser: exponents, more than
+//! 18 digits, and anything that is not a number.
 
 /// Parses an integer; `None` for anything else, or for more than 18 digits.
 #[inline]
@@ -73,13 +73,13 @@ const fn eight(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }
 
-/// Parses digits with a decimal point as exactly as a correctly rounding parser: numerator and denominator of the fraction
-/// are integers below 2^53, which floats represent exactly, and the only division rounds once.
+/// Parses digits with a decimal point as exactly as a correctly rounding parser: numerator and denominator of the
+/// fraction are integers below 2^53, which floats represent exactly, and the only division rounds once.
 #[inline]
 pub(in crate::ingest) fn decimal(bytes: &[u8]) -> Option<f64> {
     let Some(word) = word_of(bytes) else { return long_decimal(bytes) };
-    // Marks the zero bytes of the word in which each point was made zero (Bit Twiddling Hacks, "Determine if a word has a
-    // zero byte"). The lowest mark is that of the first point; higher ones may be wrong because of the borrow.
+    // Marks the zero bytes of the word in which each point was made zero (Bit Twiddling Hacks, "Determine if a word has
+    // a zero byte"). The lowest mark is that of the first point; higher ones may be wrong because of the borrow.
     let others = word ^ eight(b'.');
     let points = others.wrapping_sub(eight(1)) & !others & eight(0x80);
     if points == 0 {

@@ -1,5 +1,5 @@
-//! Error bodies in the forms in which servers nest them: `{type, message}`, `{error: {...}}`, either of them inside a body,
-//! or JSON in a string.
+//! Error bodies in the forms in which servers nest them: `{type, message}`, `{error: {...}}`, either of them inside a
+//! body, or JSON in a string.
 
 use super::error_keys::{BodyWait, DEEPEST, Key, Part, key};
 use super::json::{Fault, Reader};

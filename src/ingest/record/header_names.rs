@@ -79,8 +79,9 @@ const NAMES: &[(&str, Header)] = &[
     ("anthropic-ratelimit-unified-reset", Header::WindowReset),
 ];
 
-/// Prefixes of limit headers, and the meaning of the reset: Anthropic, OpenAI, the IETF drafts (draft-ietf-httpapi-ratelimit-headers),
-/// Azure. The reset of Anthropic is not used as a wait: its token buckets admit requests long before they are full.
+/// Prefixes of limit headers, and the meaning of the reset: Anthropic, OpenAI, the IETF drafts
+/// (draft-ietf-httpapi-ratelimit-headers), Azure. The reset of Anthropic is not used as a wait: its token buckets admit
+/// requests long before they are full.
 const LIMITS: [(&str, LimitPart); 4] = [
     ("anthropic-ratelimit-", LimitPart::Other),
     ("x-ratelimit-", LimitPart::Reset),
@@ -140,8 +141,8 @@ pub(in crate::ingest) fn named(name: &str) -> Option<Header> {
     TABLE.get_in_any_case(name).or_else(|| starts_with(name, WINDOW).then_some(Header::Window))
 }
 
-/// Returns the name of a header without the prefix of a path. A request header that does not identify the sender keeps its
-/// prefix, so that it is not read.
+/// Returns the name of a header without the prefix of a path. A request header that does not identify the sender keeps
+/// its prefix, so that it is not read.
 fn without_prefix(name: &str) -> &str {
     // Fast path: no header name contains a dot.
     if !name.contains('.') {
@@ -154,8 +155,8 @@ fn without_prefix(name: &str) -> &str {
     if !of_request || is_of_request(header) { header } else { name }
 }
 
-/// Whether a request header of this name identifies the sender. Other request headers are not read, since the same names
-/// have a different meaning in responses.
+/// Whether a request header of this name identifies the sender. Other request headers are not read, since the same
+/// names have a different meaning in responses.
 pub(in crate::ingest) fn is_of_request(name: &str) -> bool {
     matches!(
         TABLE.get_in_any_case(name),

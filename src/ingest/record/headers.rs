@@ -129,7 +129,8 @@ impl<'a> Headers<'a> {
         self.request_id = named.or(self.request_id.take());
     }
 
-    /// Sets a header on subscription windows: whether the request was rejected, and when the window that decided is reset.
+    /// Sets a header on subscription windows: whether the request was rejected, and when the window that decided is
+    /// reset.
     fn set_window(&mut self, header: Header, value: Scalar<'a>) {
         (self.any_limit, self.any_window) = (true, true);
         match header {

@@ -18,8 +18,8 @@ pub(crate) enum IdField {
     Trace,
 }
 
-/// Keys of trace ids: W3C, OpenTelemetry, Elastic, Datadog. All except the first, whose value also contains a span id, are
-/// used as the run if no other key names one.
+/// Keys of trace ids: W3C, OpenTelemetry, Elastic, Datadog. All except the first, whose value also contains a span id,
+/// are used as the run if no other key names one.
 const TRACE: [&str; 7] = ["traceparent", "trace_id", "traceid", "trace.id", "dd.trace_id", "otelTraceID", "traceId"];
 /// Headers and fields in which platforms return their own id of a request.
 const PLATFORM: [&str; 4] = ["aws_request_id", "x-amzn-requestid", "x-amzn-request-id", "x-goog-request-id"];

@@ -4,8 +4,8 @@ use super::id_field::{IdField, id_field};
 use super::mapping::Mapping;
 use serde_json::Value;
 
-/// Returns every distinct id in a record with what it identifies, in the order of the record. `custom` maps user-defined
-/// keys.
+/// Returns every distinct id in a record with what it identifies, in the order of the record. `custom` maps
+/// user-defined keys.
 pub(crate) fn ids_of(line: &str, custom: &Mapping) -> Vec<(IdField, String)> {
     let mut ids = Vec::new();
     if let Ok(record) = serde_json::from_str(line) {

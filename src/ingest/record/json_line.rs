@@ -3,7 +3,8 @@
 use super::scalar::Scalar;
 use std::fmt::{Display, Write};
 
-/// Magnitude from which numbers are written with an exponent, since floats of this size are not exact to the last digit.
+/// Magnitude from which numbers are written with an exponent, since floats of this size are not exact to the last
+/// digit.
 pub(super) const MIN_WITH_EXPONENT: f64 = 1e16;
 
 /// A JSON object being written.

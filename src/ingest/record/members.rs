@@ -1,5 +1,5 @@
-//! Members of a JSON object, decoded on demand, for records that are one flat object. `formats/tree.rs` is the alternative
-//! for nested records, and explains when to use which.
+//! Members of a JSON object, decoded on demand, for records that are one flat object. `formats/tree.rs` is the
+//! alternative for nested records, and explains when to use which.
 
 use super::fields::Field;
 use super::json::{Fault, Reader};

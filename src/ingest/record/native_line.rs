@@ -14,8 +14,8 @@ use super::typed::Record;
 use crate::model::{HintSource, LimitKind, Time};
 use serde_json::json;
 
-/// Returns the line of a record in which ids are searched for. `raw` is the text of the record; if `is_native`, it is in
-/// native spelling and is kept, with the values of `place` added.
+/// Returns the line of a record in which ids are searched for. `raw` is the text of the record; if `is_native`, it is
+/// in native spelling and is kept, with the values of `place` added.
 pub(in crate::ingest) fn searchable_line(record: &Record<'_>, raw: &str, place: &Place<'_>, is_native: bool) -> String {
     if !is_native || !matches!(serde_json::from_str(raw), Ok(serde_json::Value::Object(_))) {
         return native_line(record, raw, place);

@@ -37,8 +37,8 @@ impl Builder<'_, '_> {
         self.error_message().or_else(|| self.log_message())
     }
 
-    /// Returns the logger's message of a failed attempt. A wait stated in it is planned by the client, not asked for by the
-    /// server.
+    /// Returns the logger's message of a failed attempt. A wait stated in it is planned by the client, not asked for by
+    /// the server.
     pub(in crate::ingest) fn log_message(&self) -> Option<&str> {
         let failed = self.status() >= 400 || self.logged().1;
         self.record.log_message.as_deref().filter(|text| failed && !means_no_error(text))
@@ -110,8 +110,8 @@ impl Builder<'_, '_> {
         logged(self.record)
     }
 
-    /// Whether a proxy wrote the error in an envelope of its own: with Python's `None` as a string, or with a number as the code
-    /// and JSON in the message.
+    /// Whether a proxy wrote the error in an envelope of its own: with Python's `None` as a string, or with a number as
+    /// the code and JSON in the message.
     pub(in crate::ingest) fn foreign_envelope(&self) -> bool {
         let numeric = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         let wrapped = self.message().is_some_and(|text| text.trim_start().starts_with('{'));

@@ -61,8 +61,8 @@ pub(in crate::ingest) fn is_cut_off(text: &str) -> bool {
 /// Responses streaming.
 const LAST_EVENTS: [&str; 6] =
     ["[DONE]", "message_stop", "response.completed", "response.incomplete", "response.failed", "error"];
-/// Parts of the data of last events, with white space removed. A quote after the colon means that a reason is given. The
-/// last chunks of Gemini and of servers compatible with OpenAI have no event name.
+/// Parts of the data of last events, with white space removed. A quote after the colon means that a reason is given.
+/// The last chunks of Gemini and of servers compatible with OpenAI have no event name.
 const LAST_EVENT_DATA: [&str; 6] = [
     "\"type\":\"message_stop\"",
     "\"type\":\"response.completed\"",

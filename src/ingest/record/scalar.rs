@@ -71,8 +71,8 @@ fn integer(text: &str) -> Option<i64> {
     text.parse().ok().or_else(|| decimal(text).map(|x| x as i64))
 }
 
-/// Parses a decimal number. Exponents, hexadecimal numbers and NaN are rejected: in values that servers and loggers write as
-/// strings, they are errors.
+/// Parses a decimal number. Exponents, hexadecimal numbers and NaN are rejected: in values that servers and loggers
+/// write as strings, they are errors.
 fn decimal(text: &str) -> Option<f64> {
     let plain = text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+'));
     if plain { text.parse().ok() } else { None }

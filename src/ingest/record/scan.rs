@@ -1,5 +1,5 @@
-//! Finds the scalars of a JSON line sixteen bytes at a time. Returns `None` for what is left to the full parser: numbers with
-//! exponents, and invalid JSON.
+//! Finds the scalars of a JSON line sixteen bytes at a time. Returns `None` for what is left to the full parser:
+//! numbers with exponents, and invalid JSON.
 
 use wide::u8x16;
 
@@ -154,8 +154,8 @@ fn marks(block: &[u8; BLOCK]) -> u32 {
     let text = u8x16::new(*block);
     let special = text.simd_eq(u8x16::splat(b'"'))
         | text.simd_eq(u8x16::splat(b'\\'))
-        // A byte is at most 0x1f if it is the minimum of itself and 0x1f. SSE2 and NEON have an instruction for the minimum of
-        // unsigned bytes; SSE2 has none for comparing them.
+        // A byte is at most 0x1f if it is the minimum of itself and 0x1f. SSE2 and NEON have an instruction for the
+        // minimum of unsigned bytes; SSE2 has none for comparing them.
         | text.min(u8x16::splat(0x1f)).simd_eq(text);
     special.to_bitmask()
 }

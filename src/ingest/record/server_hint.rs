@@ -9,8 +9,8 @@ use crate::model::{HintSource, Time, Zone};
 /// Status of a rate limit, the only one with which a reset is read as a wait.
 const TOO_MANY_REQUESTS: u16 = 429;
 
-/// Largest wait in µs that is read from a time of day without a zone. Zones differ by multiples of a quarter of an hour, so
-/// such a time is less than that ahead in one zone only.
+/// Largest wait in µs that is read from a time of day without a zone. Zones differ by multiples of a quarter of an
+/// hour, so such a time is less than that ahead in one zone only.
 const MAX_UNZONED_WAIT_US: i64 = 15 * 60 * 1_000_000;
 
 impl Builder<'_, '_> {

@@ -41,9 +41,9 @@ impl<'a> Record<'a> {
         let _ = headers::read_of_request(&mut Reader::new(json), &mut self.headers);
     }
 
-    /// Reads the body of a response, which is JSON, a stream of events or text. To be called after everything else was set. The
-    /// body is used if it is labelled as an error, or if the record says that the attempt failed. Text with a success status
-    /// is a response, and is not read.
+    /// Reads the body of a response, which is JSON, a stream of events or text. To be called after everything else was
+    /// set. The body is used if it is labelled as an error, or if the record says that the attempt failed. Text with a
+    /// success status is a response, and is not read.
     pub(in crate::ingest) fn put_body(&mut self, text: &'a str) {
         let mut body = ErrorBody::default();
         let is_read = is_json(text) && error_body::read(&mut Reader::new(text), &mut body, 0).is_ok();

@@ -353,8 +353,8 @@ mod tests {
         for (index, name) in all.iter().enumerate() {
             assert!(!all[..index].contains(name), "{name}");
         }
-        // Spellings that differ only in case or separators belong to the same field. The exception is `responseTime`, which
-        // is in ms by convention.
+        // Spellings that differ only in case or separators belong to the same field. The exception is `responseTime`,
+        // which is in ms by convention.
         for (name, (field, _)) in spellings().filter(|(name, _)| name != "response_time") {
             let found = loose(&name).map(|(field, _)| field);
             assert_eq!(found, Some(field), "{name}");

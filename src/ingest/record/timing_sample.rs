@@ -48,8 +48,8 @@ pub(crate) struct UnitlessDuration {
 /// Smallest time since the epoch that is not in seconds but in a smaller unit.
 const SMALLEST_MS_TIME: f64 = 1e11;
 
-/// Nanoseconds per millisecond: the largest factor by which a duration is too long if it is in another unit than its key
-/// names.
+/// Nanoseconds per millisecond: the largest factor by which a duration is too long if it is in another unit than its
+/// key names.
 const NS_PER_MS: f64 = 1e6;
 
 /// Returns a duration that was not read because it is too long in the unit that its key names, in ms.

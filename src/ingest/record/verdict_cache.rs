@@ -8,8 +8,8 @@ use std::hash::BuildHasher;
 
 /// Number of cache slots; a failure replaces another one in the same slot.
 const SLOTS: usize = 64;
-/// Largest total length in bytes of the texts of a cached failure; longer texts are documents returned as a response, and do not
-/// repeat.
+/// Largest total length in bytes of the texts of a cached failure; longer texts are documents returned as a response,
+/// and do not repeat.
 const MAX_TEXTS_BYTES: usize = 4096;
 
 /// Cache of the verdicts on recent failures, valid for one table and one set of classification rules.
@@ -79,8 +79,8 @@ impl CachedFailure {
 /// Number of texts of a failure.
 const TEXTS: usize = 6;
 
-/// Everything in a failure other than text: status, kind, whether the server says to retry, the wait it asks for, and the
-/// flags as bits.
+/// Everything in a failure other than text: status, kind, whether the server says to retry, the wait it asks for, and
+/// the flags as bits.
 type Facts = (Option<u16>, Option<Kind>, Option<bool>, AskedWait, u8);
 
 /// Returns everything a verdict depends on, except for the user-defined rows, which are the same for the whole table.

@@ -1,4 +1,5 @@
-//! Lookup tables of known words. Only the length and both ends of a word are hashed, which is faster than hashing all of it.
+//! Lookup tables of known words. Only the length and both ends of a word are hashed, which is faster than hashing all
+//! of it.
 
 use super::scan;
 use hashbrown::HashTable;
@@ -38,8 +39,8 @@ impl<V: Copy> WordTable<V> {
 /// Hashes the length and both ends of a word, in lower case.
 #[inline]
 fn hash(word: &[u8]) -> u64 {
-    // This bit distinguishes capital from small letters. Other bytes that it makes equal are distinguished when words are
-    // compared.
+    // This bit distinguishes capital from small letters. Other bytes that it makes equal are distinguished when words
+    // are compared.
     const LOWER_CASE: u64 = 0x2020_2020_2020_2020;
     // 2^64 divided by the golden ratio, the multiplier of Fibonacci hashing (Knuth, TAOCP 3, 6.4).
     const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;

@@ -55,8 +55,8 @@ struct OpenCall {
     wait_ends: Option<Time>,
 }
 
-/// Maximum time from a failure to the end of the next attempt, not counting the announced wait, in µs: an hour. It is long
-/// enough for a slow response, and short enough that a session resumed another day starts a new call.
+/// Maximum time from a failure to the end of the next attempt, not counting the announced wait, in µs: an hour. It is
+/// long enough for a slow response, and short enough that a session resumed another day starts a new call.
 const LONGEST_ATTEMPT_US: i64 = 3_600_000_000;
 
 impl OpenCall {

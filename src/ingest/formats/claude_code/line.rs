@@ -31,8 +31,8 @@ pub(super) fn read(json: &Json<'_>, at: Position<'_>) -> Option<Entry> {
     Some(Entry { agent: agent(json), time, kind, draft })
 }
 
-/// Returns a text that identifies a record, by which repeated records are recognized: the ids of a response, else the id
-/// of the line, else the fields that distinguish it.
+/// Returns a text that identifies a record, by which repeated records are recognized: the ids of a response, else the
+/// id of the line, else the fields that distinguish it.
 pub(super) fn identity(json: &Json<'_>, entry: &Entry) -> String {
     let value = |key: &str| json.scalar_text_of(key).unwrap_or_default();
     match (entry.kind, json.at(&["message", "id"]).and_then(Json::text)) {
@@ -92,8 +92,8 @@ fn agent(json: &Json<'_>) -> Agent {
     Agent { session: json.text_of("sessionId").unwrap_or_default().to_owned(), sub_agent: sub_agent.to_owned() }
 }
 
-/// Sets the start and the kind of a request, which consists of its source, its model and `shapeHash`, which differs between
-/// conversations.
+/// Sets the start and the kind of a request, which consists of its source, its model and `shapeHash`, which differs
+/// between conversations.
 fn set_request(json: &Json<'_>, draft: &mut Draft) {
     let value = |key: &str| json.scalar_text_of(key).unwrap_or_default();
     let model = json.at(&["params", "model"]).and_then(Json::text).unwrap_or_default();

@@ -107,8 +107,8 @@ fn put_response<'t>(record: &mut Record<'t>, body: &'t str) {
     }
 }
 
-/// Sets the token counts of an event. They are of the whole response so far, so that later ones replace earlier ones, and
-/// stand beside the type of the event, or in its `message` or `response`.
+/// Sets the token counts of an event. They are of the whole response so far, so that later ones replace earlier ones,
+/// and stand beside the type of the event, or in its `message` or `response`.
 fn put_usage_of_event(record: &mut Record<'_>, event: &Members<'_>) {
     for holder in ["message", "response"] {
         put_usage(record, &event.object(holder));

@@ -3,9 +3,9 @@
 use crate::ingest::formats::json_objects::Members;
 use crate::ingest::record::{Field, Record};
 
-/// Sets the error from `error_information`. LiteLLM reports an overload of Anthropic as status 500, which is corrected by the
-/// type in the message (seen with LiteLLM 1.110:
-/// `InternalServerError: AnthropicError - {"type": "error", "error": {"type": "overloaded_error", ..}}`).
+/// Sets the error from `error_information`. LiteLLM reports an overload of Anthropic as status 500, which is corrected
+/// by the type in the message (seen with LiteLLM 1.110: `InternalServerError: AnthropicError - {"type": "error",
+/// "error": {"type": "overloaded_error", ..}}`).
 pub(super) fn put_error<'t>(record: &mut Record<'t>, error: &Members<'t>, message: Option<&'t str>) {
     record.put(Field::Code, error.scalar("error_code"));
     record.put(Field::Exception, error.scalar("error_class"));

@@ -79,8 +79,8 @@ fn put_names<'t>(record: &mut Record<'t>, payload: &Members<'t>, metadata: &Memb
     record.put(Field::Org, metadata.first(&["user_api_key_org_id", "user_api_key_team_id"]));
 }
 
-/// Sets response headers. Payloads of failures have the provider's names of headers; those of successes prefix them with
-/// `llm_provider-`; older versions write underscores.
+/// Sets response headers. Payloads of failures have the provider's names of headers; those of successes prefix them
+/// with `llm_provider-`; older versions write underscores.
 fn put_headers<'t>(record: &mut Record<'t>, headers: &Members<'t>) {
     for (name, value) in headers.iter().filter(|(name, _)| !name.starts_with("x-litellm-")) {
         let name = name.strip_prefix("llm_provider-").unwrap_or(name).replace('_', "-");

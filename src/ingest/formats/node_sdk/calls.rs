@@ -61,8 +61,8 @@ impl Calls {
         std::mem::take(&mut self.open).into_values().for_each(|open| emit(open, sink));
     }
 
-    /// Processes a request being sent, and returns that it is a new attempt. If it is a retry, the object that follows names
-    /// the call.
+    /// Processes a request being sent, and returns that it is a new attempt. If it is a retry, the object that follows
+    /// names the call.
     pub(super) fn request(
         &mut self,
         sink: &mut Sink<'_>,

@@ -1,5 +1,5 @@
-//! Converts objects as printed by Node.js (`util.inspect`) to JSON. Unlike the more lenient `text/literal.rs`, it drops text in
-//! brackets such as `[Object]` and joins strings that are printed in parts.
+//! Converts objects as printed by Node.js (`util.inspect`) to JSON. Unlike the more lenient `text/literal.rs`, it drops
+//! text in brackets such as `[Object]` and joins strings that are printed in parts.
 
 /// Returns the object as JSON; values without a JSON counterpart become null.
 pub(super) fn to_json(text: &str) -> String {

@@ -18,8 +18,8 @@ pub(super) fn select_attempts(mut spans: Vec<Span>, parents: &mut ParentsOfAttem
     let parent_call =
         |span: &Span| calls.get(&(span.trace.clone(), span.parent.clone())).filter(|_| !span.parent.is_empty());
     spans.retain(|span| span.kind != Kind::OtherRequest || parent_call(span).is_some());
-    // A call is not an attempt itself if it contains others. Exporters write children before their parent, which may be in a
-    // later batch.
+    // A call is not an attempt itself if it contains others. Exporters write children before their parent, which may be
+    // in a later batch.
     parents
         .0
         .extend(spans.iter().map(|span| (span.trace.clone(), span.parent.clone())).filter(|key| !key.1.is_empty()));
@@ -48,8 +48,8 @@ fn copy_call_fields(draft: &mut Draft, call: &Draft) {
     }
 }
 
-/// Sets run and call of spans with the same parent, in the order of their start. `are_in_call` tells whether the parent is a
-/// model call.
+/// Sets run and call of spans with the same parent, in the order of their start. `are_in_call` tells whether the parent
+/// is a model call.
 fn set_calls(siblings: &mut [Span], are_in_call: bool) {
     let are_counted = siblings.iter().any(|span| span.resends.is_some());
     let mut open: Vec<(i64, String)> = Vec::new();
@@ -78,8 +78,8 @@ fn set_calls(siblings: &mut [Span], are_in_call: bool) {
     }
 }
 
-/// Returns the call of a request that has a count of earlier attempts. `open` contains the latest count and the id of each
-/// call so far.
+/// Returns the call of a request that has a count of earlier attempts. `open` contains the latest count and the id of
+/// each call so far.
 fn counted_call(span: &Span, open: &mut Vec<(i64, String)>) -> String {
     let resends = span.resends.unwrap_or(0);
     let previous = open.iter().rposition(|(last, _)| *last + 1 == resends);

@@ -229,8 +229,8 @@ impl Calls {
         (is_new, due)
     }
 
-    /// Assigns the latest attempt to another call if the length of the wait after it shows that the SDK had retried `retries`
-    /// times before, and that contradicts the number of earlier attempts of its call.
+    /// Assigns the latest attempt to another call if the length of the wait after it shows that the SDK had retried
+    /// `retries` times before, and that contradicts the number of earlier attempts of its call.
     fn reassign_by_wait(&mut self, sink: &mut Sink<'_>, retries: usize, line: &LogLine<'_>) {
         let Some(call) = self.calls.last_mut().filter(|call| call.key.is_none()) else { return };
         let count = call.counted_from as usize + call.attempts.len() - 1;

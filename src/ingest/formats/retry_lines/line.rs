@@ -39,11 +39,11 @@ impl Retry {
     }
 }
 
-/// Compiles a pattern with ASCII digits and word boundaries. The patterns ignore case for ASCII only, by `(?i-u:..)`. Without
-/// Unicode tables, patterns are compiled faster, and lines with other characters are searched as fast as ASCII.
+/// Compiles a pattern with ASCII digits and word boundaries. The patterns ignore case for ASCII only, by `(?i-u:..)`.
+/// Without Unicode tables, patterns are compiled faster, and lines with other characters are searched as fast as ASCII.
 ///
-/// Patterns have groups only if their values cannot be derived from the text of the match: finding groups takes a second,
-/// slower search.
+/// Patterns have groups only if their values cannot be derived from the text of the match: finding groups takes a
+/// second, slower search.
 fn regex(pattern: &str) -> Option<Regex> {
     Regex::new(&pattern.replace(r"\b", r"(?-u:\b)").replace(r"\d", "[0-9]")).ok()
 }
@@ -84,8 +84,8 @@ static GIVES_UP: LazyLock<Option<Regex>> =
     LazyLock::new(|| regex(r"\b(?i-u:giving up|gave up|no more retries|retries exhausted|dead-letter(?:ed|ing)?)\b"));
 /// `Failed after 3 attempts. Last error: ` of the AI SDK, and similar messages.
 static TOTAL: LazyLock<Option<Regex>> = LazyLock::new(|| regex(r"\b(?i-u:failed after ([0-9]{1,5}) attempts)\b"));
-/// Sentences that occur only in error messages of model APIs. Sources: OpenAI API docs, Error codes; Anthropic API docs,
-/// Errors; Claude Code notices; Amazon Bedrock User Guide, API error codes; vLLM server, serving_engine.py.
+/// Sentences that occur only in error messages of model APIs. Sources: OpenAI API docs, Error codes; Anthropic API
+/// docs, Errors; Claude Code notices; Amazon Bedrock User Guide, API error codes; vLLM server, serving_engine.py.
 static API_SENTENCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
         r"(?i-u:rate limit reached for|request too large for) .{1,200} (?i-u:on) [0-9A-Za-z_ -]{1,30} (?i-u:per) [0-9A-Za-z_]+ \((?i-u:[a-z]{3})\)|(?i-u:this|the) (?i-u:model).(?i-u:s maximum context length is )\d|(?i-u:prompt is too long: )\d|(?i-u:you).(?i-u:ve hit your (?:[a-z0-9]+ )?limit)\b.{1,6}(?i-u:resets )|(?i-u:you exceeded your current quota, please check|your credit balance is too low to access|you have reached your specified api usage limits|too many tokens, please wait)",
@@ -200,8 +200,8 @@ fn in_ms(number: &str, unit: Option<&str>) -> Option<f64> {
     Some(value * ms)
 }
 
-/// Returns the failure reported by a line. With `announces_retry`, the line also announces a retry, so words that name a
-/// failure are enough.
+/// Returns the failure reported by a line. With `announces_retry`, the line also announces a retry, so words that name
+/// a failure are enough.
 fn failure_in(text: FlaggedLine<'_>, announces_retry: bool) -> Option<Failure> {
     let line = text.line;
     let status = status_in(line);

@@ -152,8 +152,8 @@ impl RetryDecoder {
         true
     }
 
-    /// Begins the body of the latest failure if a line is the last of a Node stack trace, after which its members are printed.
-    /// Returns whether it did.
+    /// Begins the body of the latest failure if a line is the last of a Node stack trace, after which its members are
+    /// printed. Returns whether it did.
     fn begin_members(&mut self, line: &str) -> bool {
         let ends_stack = is_continued(line) && line.trim_start().starts_with("at ") && line.ends_with(" {");
         let follows_failure = || self.open.as_ref().is_some_and(|open| is_near(Some(open.line), self.lines));

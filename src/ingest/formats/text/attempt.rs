@@ -184,8 +184,8 @@ struct AttemptTimes {
     ended: Option<Time>,
 }
 
-/// Returns the times of the attempts of a call. Between a failure and the next attempt, an SDK waits exactly as long as it
-/// announces, so timestamps in whole seconds are moved within their second to agree with the announced waits.
+/// Returns the times of the attempts of a call. Between a failure and the next attempt, an SDK waits exactly as long as
+/// it announces, so timestamps in whole seconds are moved within their second to agree with the announced waits.
 fn schedule(attempts: &[Attempt]) -> Vec<AttemptTimes> {
     let mut shifts = shifts_us(attempts).into_iter();
     let mut due: Option<Time> = None;
@@ -219,9 +219,10 @@ fn us_of(ms: Option<f64>) -> i64 {
 
 /// Returns for each timestamp of a call the shift in µs with which all timestamps agree with the announced waits.
 ///
-/// A timestamp of whole seconds means a time up to `slack_us` later. From the first timestamp of a series, the announced waits
-/// give the earliest possible time of each later one. How far a timestamp is behind that time, its lag, bounds the shift of
-/// the first: at least the lag, and at most the lag and the slack. A timestamp that no wait explains starts a new series.
+/// A timestamp of whole seconds means a time up to `slack_us` later. From the first timestamp of a series, the
+/// announced waits give the earliest possible time of each later one. How far a timestamp is behind that time, its lag,
+/// bounds the shift of the first: at least the lag, and at most the lag and the slack. A timestamp that no wait
+/// explains starts a new series.
 fn shifts_us(attempts: &[Attempt]) -> Vec<i64> {
     let mut shifts: Vec<i64> = Vec::new();
     // Index of the first timestamp of the series, and the bounds of its shift.

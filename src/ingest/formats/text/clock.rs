@@ -168,8 +168,8 @@ const TIME_OF_DAY: &[u8] = b"00:00:00";
 /// Pattern of a date and a time; see [`fits`].
 const DATE_AND_TIME: &[u8] = b"0000-00-00T00:00:00";
 
-/// Returns whether `bytes` begins as `pattern` says: `0` stands for a digit, `+` for a sign, `-` for a separator of dates, `T`
-/// for `T` or a space, and any other byte for itself.
+/// Returns whether `bytes` begins as `pattern` says: `0` stands for a digit, `+` for a sign, `-` for a separator of
+/// dates, `T` for `T` or a space, and any other byte for itself.
 fn fits(bytes: &[u8], pattern: &[u8]) -> bool {
     bytes.len() >= pattern.len()
         && pattern.iter().zip(bytes).all(|(wanted, byte)| match wanted {

@@ -7,7 +7,8 @@ use crate::ingest::record::scan;
 const MAX_DEPTH: usize = 1024;
 
 impl Reader<'_> {
-    /// Skips one value of any kind, while checking its syntax. It is not recursive, so nesting cannot overflow the stack.
+    /// Skips one value of any kind, while checking its syntax. It is not recursive, so nesting cannot overflow the
+    /// stack.
     pub(crate) fn skip(&mut self) -> Result<(), Fault> {
         match self.peek() {
             Some(b'{' | b'[') => self.skip_nested(),

@@ -19,9 +19,9 @@ pub(super) struct LoggerLine<'l> {
     pub(super) members: Members<'l>,
 }
 
-/// The prefixes of text lines: `18:10:38 - LiteLLM:DEBUG: utils.py:600 - `, `[2026-11-29 18:10:38 - LiteLLM:600 - DEBUG] `,
-/// `2026-11-30 18:32:37,242 - LiteLLM Router - INFO - `, `DEBUG:LiteLLM:`, `LiteLLM: `
-/// Sources: litellm/_logging.py; openai-python, _utils/_logs.py; the defaults of Python's logging.
+/// The prefixes of text lines: `18:10:38 - LiteLLM:DEBUG: utils.py:600 - `, `[2026-11-29 18:10:38 - LiteLLM:600 -
+/// DEBUG] `, `2026-11-30 18:32:37,242 - LiteLLM Router - INFO - `, `DEBUG:LiteLLM:`, `LiteLLM: ` Sources:
+/// litellm/_logging.py; openai-python, _utils/_logs.py; the defaults of Python's logging.
 static PREFIX: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"^(?:[^\n]{0,48}?(?-u:\b)LiteLLM(?: Router| Proxy)?(?:(:[A-Z]+: [\w.]+:\d+ -(?: |$))|(:\d+ - [A-Z]+\](?: |$))|( - [A-Z]+ -(?: |$)))|(?:[A-Z]+:)?LiteLLM(?: Router| Proxy)?(:))",

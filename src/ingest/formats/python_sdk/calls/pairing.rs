@@ -1,7 +1,7 @@
 //! Decides which call a line belongs to, and marks calls for which that is a guess.
 //!
-//! Lines about responses and retries do not name their request. If there is one call at a time, a line belongs to that call.
-//! With concurrent calls, it may belong to any call whose latest attempt it fits.
+//! Lines about responses and retries do not name their request. If there is one call at a time, a line belongs to that
+//! call. With concurrent calls, it may belong to any call whose latest attempt it fits.
 
 use super::{Calls, TOLERANCE_US};
 use crate::ingest::formats::python_sdk::log_line::LogLine;
@@ -18,16 +18,17 @@ impl Calls {
         }
     }
 
-    /// Marks the latest call of a concurrent log as guessed if others are in progress: its lines may have been assigned to one
-    /// of them.
+    /// Marks the latest call of a concurrent log as guessed if others are in progress: its lines may have been assigned
+    /// to one of them.
     pub(super) fn mark_latest_guessed(&mut self) {
         if let Some((latest, others)) = self.calls.split_last_mut() {
             latest.is_guessed |= others.iter().any(Call::is_active);
         }
     }
 
-    /// Returns whether the log has concurrent calls, as far as it was read: `line` was written while several requests were in
-    /// progress, or while a call waited before a retry. A client that makes one call at a time writes nothing then.
+    /// Returns whether the log has concurrent calls, as far as it was read: `line` was written while several requests
+    /// were in progress, or while a call waited before a retry. A client that makes one call at a time writes nothing
+    /// then.
     pub(super) fn are_concurrent(&mut self, line: &LogLine<'_>) -> bool {
         let tolerance_us = line.moment.slack_us + TOLERANCE_US;
         let last_attempts = || self.calls.iter().filter_map(Call::last);
@@ -37,8 +38,9 @@ impl Calls {
         self.has_concurrent
     }
 
-    /// Exchanges the responses of two calls if the retry of the call at `index`, which is certain by its key, fits the wait that
-    /// was announced after the response of the other: concurrent responses may have been assigned to the wrong calls.
+    /// Exchanges the responses of two calls if the retry of the call at `index`, which is certain by its key, fits the
+    /// wait that was announced after the response of the other: concurrent responses may have been assigned to the
+    /// wrong calls.
     pub(super) fn exchange_responses(&mut self, index: usize, line: &LogLine<'_>) {
         let difference_us = |call: &Call| Some(line.moment.at.us_since(call.last()?.due()?).abs());
         let current_us = difference_us(&self.calls[index]);
@@ -62,8 +64,8 @@ impl Calls {
         }
     }
 
-    /// Returns whether the responses of the last attempts of two calls may have been assigned to the wrong one: each ended
-    /// after the other began.
+    /// Returns whether the responses of the last attempts of two calls may have been assigned to the wrong one: each
+    /// ended after the other began.
     fn may_exchange(&self, index: usize, other: usize) -> bool {
         let (Some(first), Some(second)) = (self.calls[index].last(), self.calls[other].last()) else { return false };
         let (Some(first_begun), Some(second_begun)) = (first.begun, second.begun) else { return false };
