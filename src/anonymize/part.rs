@@ -3,7 +3,7 @@
 use super::{Anonymizer, Kind};
 use crate::ingest::{Facts, InputFacts, Part};
 use crate::model::{
-    Attempt, AttemptTable, Detail, DetailId, Dimension, Interner, Origin, OriginId, Scope, Symbol, Track,
+    Attempt, AttemptTable, Detail, DetailId, Dimension, Interner, LimitReadings, Origin, OriginId, Scope, Symbol,
 };
 use hmac::Mac;
 use std::collections::HashMap;
@@ -18,9 +18,9 @@ impl Anonymizer {
         let origins = table.all_origins().iter().map(|origin| names.origin(origin, &mut to.names));
         let origins: Vec<Origin> = origins.collect();
         let origins: Vec<OriginId> = origins.into_iter().map(|origin| to.origins.intern(origin)).collect();
-        for (scope, kind, track) in table.gauges.iter() {
-            let track = Track { series: track.series.clone(), bad: track.bad };
-            to.gauges.merge(names.scope(scope, &mut to.names), kind, track);
+        for (scope, kind, readings) in table.headroom.iter() {
+            let readings = LimitReadings { series: readings.series.clone(), sentinel_seen: readings.sentinel_seen };
+            to.headroom.merge(names.scope(scope, &mut to.names), kind, readings);
         }
         for (nth, row) in table.rows.iter().enumerate() {
             let mut row = Attempt {
@@ -60,10 +60,10 @@ impl Anonymizer {
         let call_id = of(Kind::Call, table.call_id(from));
         let request_hash = self.number(table.request_hash(from));
         let Some(&detail) = table.detail(from) else {
-            row.detail = to.keep_ids(&request_id, &call_id, request_hash);
+            row.detail = to.store_ids(&request_id, &call_id, request_hash);
             return None;
         };
-        let (request_id, call_id) = (to.keep(Some(&request_id)), to.keep(Some(&call_id)));
+        let (request_id, call_id) = (to.store_text(Some(&request_id)), to.store_text(Some(&call_id)));
         let mut name = |kind, symbol| names.symbol(kind, symbol, &mut to.names);
         Some(Detail {
             request_id,

@@ -109,13 +109,13 @@ impl<'a> Call<'a> {
     /// several attempts made within it.
     fn seen_by_another(&self, row: u32) -> Option<u32> {
         let table = self.table;
-        let of = table.view_of(row).filter(|of| self.rows.contains(of) && table.agree(*of, row))?;
+        let of = table.view_of(row).filter(|of| self.rows.contains(of) && table.outcomes_agree(*of, row))?;
         let beside = |other: &u32| {
             *other != row
                 && table.same_kind(*other, row)
                 && table.view_of(*other).is_none_or(|around| around == of)
-                && table.spans(of, *other)
-                && !table.is_copy(*other, row)
+                && table.encloses(of, *other)
+                && !table.are_equal_records(*other, row)
         };
         let [outer, inner] = [of, row].map(|row| &table.rows[row as usize]);
         (!self.rows.iter().any(beside) && !self.is_passed_on(outer, inner)).then_some(of)
@@ -290,7 +290,7 @@ impl<'a> Call<'a> {
     /// Like [`Call::hint_us`], but `None` if the hint is an estimate or the reset of a whole limit.
     #[must_use]
     pub fn promised_us(&self, position: usize) -> Option<i64> {
-        self.detail(position).filter(|detail| detail.hint_source.is_promise())?.hint_us
+        self.detail(position).filter(|detail| detail.hint_source.is_explicit())?.hint_us
     }
 
     /// Returns the longest gap between two chunks of the attempt at `position`, in µs, if it is long enough to be kept.

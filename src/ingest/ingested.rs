@@ -42,7 +42,7 @@ impl Ingested {
     /// Has the attempts of these inputs counted once.
     pub(super) fn unite_copies(&mut self) {
         for (first, copy, _) in self.copied() {
-            self.table.unite(first, copy);
+            self.table.merge_copies(first, copy);
         }
     }
 

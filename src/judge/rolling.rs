@@ -83,7 +83,7 @@ impl<'o> Rolling<'o> {
         self.data_end = new.clone().map(|row| row.ended()).fold(self.data_end, Time::max);
         self.late += new.filter(|row| row.sent < self.settled).count() as u64;
         self.looked_at = table.rows.len();
-        let views_us = if table.may_have_views() { Views::REACH_US + Views::KNOWN_US } else { 0 };
+        let views_us = if table.may_have_views() { Views::MAX_SEND_DISTANCE_US + Views::LOOKAHEAD_US } else { 0 };
         let until = watermark.plus_us(-LATENESS_US - views_us);
         if table.rows.len() - self.parked >= self.step && until > self.settled {
             self.settle(table, until, table.rows.len() > MOST_ROWS);
@@ -110,7 +110,7 @@ impl<'o> Rolling<'o> {
 
     fn settle(&mut self, table: &mut AttemptTable, until: Time, pressed: bool) {
         self.settled = until;
-        table.find_views(until.plus_us(Views::REACH_US));
+        table.find_views(until.plus_us(Views::MAX_SEND_DISTANCE_US));
         let (links, is_followed) = (Links::of(table), self.follows(table));
         let horizon =
             Horizon { data_end: self.data_end, complete: self.options.complete, endurance: Endurance::default() };

@@ -189,7 +189,7 @@ impl FleetStats {
     #[inline]
     fn run_of(&mut self, table: &AttemptTable, run: Symbol) -> (usize, RunMark) {
         let FleetStats { runs, known_runs, .. } = self;
-        known_runs.get(run, run.place(), || {
+        known_runs.get(run, run.list_index(), || {
             let entry = runs.entry(run);
             let place = entry.index();
             entry.or_default();
@@ -300,7 +300,7 @@ impl FleetStats {
 
     fn absorb_cap(&mut self, call: &Call<'_>, position: usize, class: Class) {
         let account = call.origin(position).account();
-        let holder = if account.names_account() { Holder::Account(account) } else { Holder::Run(call.first().run) };
+        let holder = if account.has_account() { Holder::Account(account) } else { Holder::Run(call.first().run) };
         let reopens = call.detail(position).and_then(|detail| detail.reopens);
         self.add_cap(CapKey { holder, class, reopens }, CapTally::of(call, position));
     }

@@ -104,7 +104,7 @@ fn presence(fleet: &Fleet<'_>, field: Field) -> Share {
         Field::Tool => (tally.with_tool, tally.sends),
         Field::MaxTokens => (tally.with_max_tokens, tally.timeouts),
         Field::FirstToken => (paced(fleet), tally.sends),
-        Field::Account => (drawn_on(fleet, |scope| scope.names_account()), tally.sends),
+        Field::Account => (drawn_on(fleet, |scope| scope.has_account()), tally.sends),
         Field::Provider => (drawn_on(fleet, |scope| scope.provider.is_some()), tally.sends),
         Field::Model => (drawn_on(fleet, |scope| scope.model.is_some()), tally.sends),
         Field::SendsBeneath => (tally.with_sends_beneath, tally.sends),

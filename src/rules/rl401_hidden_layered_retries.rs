@@ -227,9 +227,9 @@ fn other_layer(call: &Call<'_>, position: usize, settings: &Settings) -> Option<
     let attempt = call.at(position);
     let policy = settings.policy(call, position).filter(|policy| policy.layer.is_some())?;
     let layer = call.table().names.get(call.origin(position).layer);
-    if attempt.sdk_count().is_some_and(|count| count > 0) && !policy.is_of(Some(SDK)) {
+    if attempt.sdk_count().is_some_and(|count| count > 0) && !policy.applies_to_layer(Some(SDK)) {
         return Some("the SDK".to_owned());
     }
-    let layer = layer.filter(|_| attempt.number > 1).filter(|layer| !policy.is_of(Some(layer)))?;
+    let layer = layer.filter(|_| attempt.number > 1).filter(|layer| !policy.applies_to_layer(Some(layer)))?;
     Some(format!("the layer {}", shared::cut(layer, 40)))
 }

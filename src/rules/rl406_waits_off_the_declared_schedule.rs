@@ -186,7 +186,7 @@ fn compare(call: &Call<'_>, position: usize, nth: u32, settings: &Settings) -> R
         return Ok(None);
     };
     let number = call.at(position).number;
-    let band = schedule.band_s(if number > 0 { u32::from(number) } else { nth });
+    let band = schedule.allowed_s(if number > 0 { u32::from(number) } else { nth });
     let (least_us, most_us) = (shared::micros(*band.start()), shared::micros(*band.end()));
     let fixed_us = shared::micros(settings.get(RULE.code, &FIXED) / 1e3) + shared::clock_step_us(call);
     let slack = |us: i64| shared::scaled(us, settings.get(RULE.code, &SHARE)).max(fixed_us);

@@ -8,7 +8,7 @@ use crate::ingest::head::Head;
 use crate::ingest::position::Position;
 use crate::ingest::record::{Field, Record, Times};
 use crate::ingest::sink::Sink;
-use crate::model::NO_DATE;
+use crate::model::UNDATED_START;
 
 /// Format of one whole report per line.
 pub(in crate::ingest) struct OcrReport;
@@ -62,7 +62,7 @@ fn take(report: &Members<'_>, sink: &mut Sink<'_>, _: &str, at: Position<'_>) {
             }
             let took_s = attempt.number("duration_to_headers_ms").map(|ms| ms / 1e3);
             let mut record = record_of(request, attempt);
-            record.put(Field::StartedAt, NO_DATE.plus_us((started * 1e6) as i64).0);
+            record.put(Field::StartedAt, UNDATED_START.plus_us((started * 1e6) as i64).0);
             record.times = Times::Undated;
             // Without a wait, nothing is known of the time between the two attempts.
             record.put(Field::DurationS, took_s);

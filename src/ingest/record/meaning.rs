@@ -3,7 +3,7 @@
 use super::fields::Field;
 use super::scalar::Scalar;
 use crate::ingest::hint;
-use crate::model::{Span, Time};
+use crate::model::{CompactDuration, Time};
 
 /// Whether a field of numbers or Booleans can be read from `value`; true for fields that accept any text.
 pub(super) fn means_something(field: Field, value: &Scalar<'_>) -> bool {
@@ -56,11 +56,11 @@ pub(super) fn is_impossible(field: Field, value: &Scalar<'_>) -> bool {
     let over = |unit_ms: f64, longest_ms: f64| value.number().is_some_and(|number| number * unit_ms > longest_ms);
     match field {
         Field::Status => status_in(value).is_some_and(|status| !(-1..1000).contains(&status)),
-        Field::DurationMs | Field::TtftMs | Field::ChunkGapMs => over(1.0, Span::LONGEST_MS),
-        Field::DurationS | Field::TtftS | Field::ChunkGapS => over(1e3, Span::LONGEST_MS),
-        Field::DurationUs => over(1e-3, Span::LONGEST_MS),
+        Field::DurationMs | Field::TtftMs | Field::ChunkGapMs => over(1.0, CompactDuration::LONGEST_MS),
+        Field::DurationS | Field::TtftS | Field::ChunkGapS => over(1e3, CompactDuration::LONGEST_MS),
+        Field::DurationUs => over(1e-3, CompactDuration::LONGEST_MS),
         // The smallest unit that a number without one may be in.
-        Field::DurationNs | Field::DurationBare => over(1e-6, Span::LONGEST_MS),
+        Field::DurationNs | Field::DurationBare => over(1e-6, CompactDuration::LONGEST_MS),
         Field::PlannedMs => over(1.0, LONGEST_WAIT_MS),
         Field::PlannedS => over(1e3, LONGEST_WAIT_MS),
         Field::CostUsd => over(1.0, DEAREST_USD),
