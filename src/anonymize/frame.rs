@@ -12,7 +12,7 @@ impl Anonymizer {
     }
 
     fn cells(&self, column: &str, cells: Cells) -> Cells {
-        match (cells, treatment(column)) {
+        match (cells, name_kind(column)) {
             (Cells::Text(list), Some(kind)) => {
                 Cells::Text(list.into_iter().map(|text| self.optional(kind, text)).collect())
             }
@@ -21,8 +21,8 @@ impl Anonymizer {
     }
 }
 
-/// Returns the kind of name in a text column; `None` if it only contains words of the program.
-fn treatment(column: &str) -> Option<Kind> {
+/// Returns the kind of name in a text column; `None` if it contains only fixed words of retrylens.
+fn name_kind(column: &str) -> Option<Kind> {
     match column {
         "class" | "cost_source" | "bucket" | "outcome" | "grouping" | "first_class" | "last_class" => None,
         "run_id" => Some(Kind::Run),

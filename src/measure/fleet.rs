@@ -125,7 +125,7 @@ impl FleetStats {
         self.runs[run].absorb(call, terms);
         self.absorb_senders(call, run);
         let layered = layers::absorb(&mut self.layers, call);
-        let sent = call.as_sent();
+        let sent = call.in_send_order();
         self.runs[run].terminal_failures.follow(&sent, since);
         for (index, (scope, origin)) in scopes_of(call).into_iter().enumerate() {
             let (place, _) = self.places_of(call.table(), origin);
@@ -227,7 +227,7 @@ impl FleetStats {
 
     /// Follows a call that may still continue: adds its attempts sent at `since` or later to the short-term counts.
     pub fn follow(&mut self, call: &Call<'_>, since: Time, terms: &CallTerms) {
-        let sent = call.as_sent();
+        let sent = call.in_send_order();
         let (run, mark) = self.run_of(call.table(), call.first().run);
         self.runs[run].terminal_failures.follow(&sent, since);
         for (scope, origin) in scopes_of(call).into_iter().filter(|_| !call.is_untimed()) {

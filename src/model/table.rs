@@ -36,8 +36,8 @@ pub struct AttemptTable {
     texts: String,
     /// Line of each record by file, for inputs whose rows have the number of the record in place of its line.
     lines: BTreeMap<u32, Arc<[u32]>>,
-    /// Inputs whose clock has whole seconds although their times have fractions, because durations were subtracted from
-    /// them.
+    /// Inputs whose clock has whole seconds although their times have fractions, such as those from which a duration
+    /// was subtracted.
     whole_seconds: BTreeSet<u32>,
     /// Inputs of clients that repeat requests unchanged, so that a different body is a different request.
     same_bodies: BTreeSet<u32>,

@@ -104,7 +104,7 @@ fn totals(judgement: &Judgement<'_>) -> Totals {
     let fleet = &judgement.fleet;
     let tally = &fleet.tally;
     let green: Vec<&RunTally> = fleet.runs.values().filter(|run| run.outcome() == Outcome::Ok).collect();
-    let count = |severity: Severity| judgement.folds.values().map(|fold| fold.counts[severity as usize]).sum();
+    let count = |severity: Severity| judgement.problems.values().map(|fold| fold.counts[severity as usize]).sum();
     let (mut spent, mut wasted) = (Spent::default(), Spent::default());
     for run in fleet.runs.values() {
         spent.add(run.spent);
@@ -162,7 +162,7 @@ fn sorted_folds<'j>(
     table: &AttemptTable,
     judgement: &'j Judgement<'_>,
 ) -> Vec<(&'j ProblemStatsKey, &'j ProblemStats)> {
-    let mut folds: Vec<_> = judgement.folds.iter().collect();
+    let mut folds: Vec<_> = judgement.problems.iter().collect();
     folds.sort_by_key(|(key, fold)| {
         let name = |symbol| table.names.text(symbol);
         (
@@ -230,7 +230,7 @@ fn fix(rule: &Rule, kept: &KeptFinding) -> String {
 pub(crate) fn findings(table: &AttemptTable, judgement: &Judgement<'_>) -> Vec<Finding> {
     let owned = |symbol: Symbol| table.names.get(symbol).map(masked);
     let mut list = Vec::new();
-    for (key, fold) in &judgement.folds {
+    for (key, fold) in &judgement.problems {
         for kept in fold.kept.values() {
             list.push(Finding {
                 rule: fold.rule.code,

@@ -36,7 +36,7 @@ pub struct Undecided {
 /// Returns the rules without evidence, grouped by the field they lack. A rule that found something had enough evidence.
 pub(super) fn coverage(judgement: &Judgement<'_>, rules: &[&'static Rule]) -> Vec<Coverage> {
     let fleet = &judgement.fleet;
-    let spoke: BTreeSet<&str> = judgement.folds.keys().map(|key| key.rule).collect();
+    let spoke: BTreeSet<&str> = judgement.problems.keys().map(|key| key.rule).collect();
     let mut by_field: BTreeMap<Field, Vec<&'static str>> = BTreeMap::new();
     for rule in rules.iter().filter(|rule| !spoke.contains(rule.code)) {
         for field in rule.needs {
