@@ -13,7 +13,7 @@ impl Anonymizer {
     }
 
     fn cells<'t>(&'t self, column: &str, cells: Cells<'t>) -> Cells<'t> {
-        match (cells, treatment(column)) {
+        match (cells, name_kind(column)) {
             (Cells::Text(cell), Some(kind)) => {
                 Cells::Text(Box::new(move |row| cell(row).map(|text| Cow::Owned(self.name(kind, &text)))))
             }
@@ -22,8 +22,8 @@ impl Anonymizer {
     }
 }
 
-/// Returns the kind of name in a text column; `None` if it only contains words of the program.
-fn treatment(column: &str) -> Option<Kind> {
+/// Returns the kind of name in a text column; `None` if it contains only fixed words of retrylens.
+fn name_kind(column: &str) -> Option<Kind> {
     match column {
         "class" | "cost_source" | "bucket" | "outcome" | "grouping" | "first_class" | "last_class" => None,
         "run_id" => Some(Kind::Run),

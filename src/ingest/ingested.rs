@@ -42,7 +42,7 @@ impl Ingested {
     /// Marks the inputs of [`Ingested::copies`] in the table, so that their attempts count once.
     pub(super) fn mark_copies(&mut self) {
         for (first, copy, _) in self.copied_files() {
-            self.table.unite(first, copy);
+            self.table.merge_copies(first, copy);
         }
     }
 

@@ -86,7 +86,7 @@ impl<'c> LineReader<'c> {
 
     /// Returns the attempts.
     pub(crate) fn finish(mut self) -> AttemptTable {
-        self.table.price(&self.reading.dialect.prices);
+        self.table.fill_costs(&self.reading.dialect.prices);
         self.table
     }
 }

@@ -75,7 +75,7 @@ impl Part {
         let kept = (0..).zip(&self.table.rows).filter(|(_, row)| is_kept(row)).map(|(nth, _)| nth);
         let kept: Vec<u32> = kept.collect();
         self.table.retain(&kept);
-        self.table.gauges.forget(oldest);
+        self.table.headroom.forget(oldest);
     }
 }
 

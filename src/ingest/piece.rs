@@ -153,7 +153,7 @@ struct PieceReader<'w> {
 
 impl<'w> PieceReader<'w> {
     fn finish(mut self) -> Chunk {
-        self.chunk.table.price(&self.options.dialect.prices);
+        self.chunk.table.fill_costs(&self.options.dialect.prices);
         self.memory.end_table(&mut self.chunk.table);
         self.chunk
     }

@@ -10,7 +10,7 @@ use crate::ingest::head::Head;
 use crate::ingest::position::{Defaults, Position};
 use crate::ingest::record::{Field, Record, Times};
 use crate::ingest::sink::Sink;
-use crate::model::NO_TIME;
+use crate::model::UNTIMED_START;
 use std::borrow::Cow;
 
 /// Format of an `APICallError [AI_APICallError]` printed with its members, alone or in the list of an
@@ -208,7 +208,7 @@ impl ErrorDecoder {
             let (headers, body) = (members.object_text("responseHeaders"), members.object_text("responseBody"));
             let mut record = Record { success: Some(false), times: Times::OrderOnly, ..Record::default() };
             // A retry error does not tell when its attempts were made.
-            record.put(Field::EndedAt, NO_TIME.plus_us(self.attempts * BETWEEN_ATTEMPTS_US).0);
+            record.put(Field::EndedAt, UNTIMED_START.plus_us(self.attempts * BETWEEN_ATTEMPTS_US).0);
             let at = Position { line: error.line, record: 0, defaults: error.defaults.as_ref() };
             if errors.len() == 1 {
                 let moment = self.clock.read(&error.raw, &at, sink.zone());

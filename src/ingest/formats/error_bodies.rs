@@ -7,7 +7,7 @@ use crate::ingest::head::Head;
 use crate::ingest::position::Position;
 use crate::ingest::record::{Field, Record, Times};
 use crate::ingest::sink::Sink;
-use crate::model::NO_TIME;
+use crate::model::UNTIMED_START;
 
 /// Format of a single error body, or of one per line.
 pub(in crate::ingest) struct ErrorBodies;
@@ -132,7 +132,7 @@ impl Decoder for BodyDecoder {
 impl BodyDecoder {
     fn emit(&mut self, sink: &mut Sink<'_>, body: &str, at: Position<'_>) {
         let mut record = Record { success: Some(false), times: Times::OrderOnly, ..Record::default() };
-        record.put(Field::StartedAt, NO_TIME.plus_us(self.bodies.saturating_mul(BETWEEN_BODIES_US)).0);
+        record.put(Field::StartedAt, UNTIMED_START.plus_us(self.bodies.saturating_mul(BETWEEN_BODIES_US)).0);
         record.put_error(body);
         self.bodies = self.bodies.saturating_add(1);
         sink.record(&record, body, at);

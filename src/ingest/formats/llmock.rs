@@ -7,7 +7,7 @@ use crate::ingest::head::Head;
 use crate::ingest::position::Position;
 use crate::ingest::record::{Field, Record, Times};
 use crate::ingest::sink::Sink;
-use crate::model::NO_DATE;
+use crate::model::UNDATED_START;
 
 /// Format of the listed requests, one per line.
 pub(in crate::ingest) struct LlMock;
@@ -42,7 +42,7 @@ fn is_request(members: &Members<'_>) -> bool {
 
 /// Converts seconds since an unknown time to µs since the date that stands for an unknown one.
 fn undated_us(seconds: f64) -> i64 {
-    NO_DATE.plus_us((seconds * 1e6) as i64).0
+    UNDATED_START.plus_us((seconds * 1e6) as i64).0
 }
 
 const FIELDS: &[(&str, Field)] = &[

@@ -8,7 +8,7 @@ use crate::ingest::head::Head;
 use crate::ingest::position::Position;
 use crate::ingest::record::{Field, Record, Times};
 use crate::ingest::sink::Sink;
-use crate::model::NO_DATE;
+use crate::model::UNDATED_START;
 
 /// Format of one whole report per line.
 pub(in crate::ingest) struct OcrReport;
@@ -62,7 +62,7 @@ fn read_object(report: &Members<'_>, sink: &mut Sink<'_>, _: &str, at: Position<
             }
             let took_s = attempt.number("duration_to_headers_ms").map(|ms| ms / 1e3);
             let mut record = record_of(request, attempt);
-            record.put(Field::StartedAt, NO_DATE.plus_us((started_s * 1e6) as i64).0);
+            record.put(Field::StartedAt, UNDATED_START.plus_us((started_s * 1e6) as i64).0);
             record.times = Times::Undated;
             record.put(Field::DurationS, took_s);
             let id = request.scalar_text("logical_request_id").unwrap_or_default();

@@ -11,8 +11,8 @@ use crate::classify::{self, Class, Verdict};
 use crate::ingest::hint::{Hint, ServerHint};
 use crate::ingest::timestamp;
 use crate::model::{
-    Attempt, AttemptTable, Detail, DetailId, Flags, HintSource, LimitKind, Reading, Span, Symbol, Time, Usage, Zone,
-    is_undated,
+    Attempt, AttemptTable, CompactDuration, Detail, DetailId, Flags, HintSource, LimitKind, Reading, Symbol, Time,
+    Usage, Zone, is_undated,
 };
 use crate::untrusted::mask_keys;
 use std::hash::BuildHasher;
@@ -64,7 +64,7 @@ impl Builder<'_, '_> {
         let mut flags = self.flags(hint, verdict.as_ref());
         flags.set(Flags::MID_STREAM, truncated);
         for reading in readings.into_iter().flatten() {
-            table.gauges.add(&table.names, &origin, answered, reading);
+            table.headroom.add(&table.names, &origin, answered, reading);
             flags.set(Flags::HEADROOM, true);
         }
         let run = self.run();
@@ -116,8 +116,8 @@ impl Builder<'_, '_> {
         self.sent.plus_us(self.duration().as_us().unwrap_or(0))
     }
 
-    fn duration(&self) -> Span {
-        self.duration_ms.map_or(Span::UNKNOWN, Span::from_ms)
+    fn duration(&self) -> CompactDuration {
+        self.duration_ms.map_or(CompactDuration::UNKNOWN, CompactDuration::from_ms)
     }
 
     pub(in crate::ingest) fn flags(&self, hint: Option<ServerHint>, verdict: Option<&Verdict>) -> Flags {
@@ -192,7 +192,7 @@ impl Builder<'_, '_> {
             || row.flags.has(Flags::SIDE_EFFECT)
             || row.flags.has(Flags::TOOL)
             || row.flags.has(Flags::IDEMPOTENT)
-            || self.chunk_gap() != Span::UNKNOWN
+            || self.chunk_gap() != CompactDuration::UNKNOWN
             || self.gateway_retries() > 0
             || self.resends() > 0
             || self.record.decision.is_some()
@@ -221,8 +221,8 @@ impl Builder<'_, '_> {
         table: &mut AttemptTable,
     ) -> Detail {
         let record = self.record;
-        let request_id = table.keep(self.request_id().map(kept_id));
-        let call_id = table.keep(self.call_id().map(kept_id));
+        let request_id = table.store_text(self.request_id().map(kept_id));
+        let call_id = table.store_text(self.call_id().map(kept_id));
         let texts = match known {
             Some(known) => *known.interned.get_or_insert_with(|| self.intern_texts(table)),
             None => self.intern_texts(table),
@@ -245,7 +245,7 @@ impl Builder<'_, '_> {
             idempotency: body_hash(self.idempotency_key()),
             max_tokens: count(record.max_tokens.unwrap_or(0)),
             delivered: count(record.delivered.unwrap_or(0)),
-            timeout: record.timeout_ms.map_or(Span::UNKNOWN, Span::from_ms),
+            timeout: record.timeout_ms.map_or(CompactDuration::UNKNOWN, CompactDuration::from_ms),
             chunk_gap: self.chunk_gap(),
             gateway_retries: self.gateway_retries(),
             resends: self.resends(),
@@ -253,10 +253,10 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Returns the longest time between two chunks, if it is at least [`Detail::LEAST_CHUNK_GAP_MS`].
-    fn chunk_gap(&self) -> Span {
-        let gap = self.record.chunk_gap_ms.filter(|ms| *ms >= Detail::LEAST_CHUNK_GAP_MS);
-        gap.map_or(Span::UNKNOWN, Span::from_ms)
+    /// Returns the longest time between two chunks, if it is at least [`Detail::MIN_CHUNK_GAP_MS`].
+    fn chunk_gap(&self) -> CompactDuration {
+        let gap = self.record.chunk_gap_ms.filter(|ms| *ms >= Detail::MIN_CHUNK_GAP_MS);
+        gap.map_or(CompactDuration::UNKNOWN, CompactDuration::from_ms)
     }
 
     fn intern_texts(&self, table: &mut AttemptTable) -> InternedTexts {
@@ -315,7 +315,7 @@ pub(in crate::ingest) fn keep_ids(
     number: u16,
 ) -> DetailId {
     let call_id = call_id.filter(|_| place.keep_ids || number == 0 || request_hash != 0);
-    table.keep_ids(request_id.map_or("", kept_id), call_id.map_or("", kept_id), request_hash)
+    table.store_ids(request_id.map_or("", kept_id), call_id.map_or("", kept_id), request_hash)
 }
 
 /// Interns a text of a log. Keys are masked, since providers quote them in error messages.

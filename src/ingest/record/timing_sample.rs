@@ -9,7 +9,7 @@ use super::sent::{moments, sent_at};
 use super::spellings::spelled;
 use super::typed::{Record, Times};
 use crate::ingest::hint::ServerHint;
-use crate::model::{Span, Time};
+use crate::model::{CompactDuration, Time};
 use std::hash::BuildHasher;
 
 /// Times of one attempt, and what is needed to interpret them.
@@ -57,7 +57,7 @@ fn too_long_ms(record: &Record<'_>) -> Option<f64> {
     let units =
         [(Field::DurationMs, 1.0), (Field::DurationS, 1e3), (Field::DurationUs, 1e-3), (Field::DurationNs, 1e-6)];
     let found = units.into_iter().find_map(|(field, ms)| Some(record.misread_in(field)?.parse::<f64>().ok()? * ms));
-    found.filter(|ms| *ms <= Span::LONGEST_MS * NS_PER_MS)
+    found.filter(|ms| *ms <= CompactDuration::LONGEST_MS * NS_PER_MS)
 }
 
 /// Returns the times of `record`; `None` if it is not an attempt.

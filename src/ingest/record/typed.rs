@@ -19,9 +19,9 @@ pub(crate) enum Times {
     /// Date and time.
     #[default]
     Dated,
-    /// Time of day only; times count from [`crate::model::NO_DATE`].
+    /// Time of day only; times count from [`crate::model::UNDATED_START`].
     Undated,
-    /// Order of attempts only; times count from [`crate::model::NO_TIME`].
+    /// Order of attempts only; times count from [`crate::model::UNTIMED_START`].
     OrderOnly,
 }
 

@@ -3,7 +3,7 @@
 use super::fields::Field;
 use super::scalar::Scalar;
 use crate::ingest::hint;
-use crate::model::{Span, Time};
+use crate::model::{CompactDuration, Time};
 
 /// Whether a field of numbers or Booleans can be read from `value`; true for fields that accept any text.
 pub(super) fn is_readable(field: Field, value: &Scalar<'_>) -> bool {
@@ -56,11 +56,11 @@ pub(super) fn is_out_of_range(field: Field, value: &Scalar<'_>) -> bool {
     let exceeds = |unit_ms: f64, longest_ms: f64| value.number().is_some_and(|number| number * unit_ms > longest_ms);
     match field {
         Field::Status => status_in(value).is_some_and(|status| !(-1..1000).contains(&status)),
-        Field::DurationMs | Field::TtftMs | Field::ChunkGapMs => exceeds(1.0, Span::LONGEST_MS),
-        Field::DurationS | Field::TtftS | Field::ChunkGapS => exceeds(1e3, Span::LONGEST_MS),
-        Field::DurationUs => exceeds(1e-3, Span::LONGEST_MS),
+        Field::DurationMs | Field::TtftMs | Field::ChunkGapMs => exceeds(1.0, CompactDuration::LONGEST_MS),
+        Field::DurationS | Field::TtftS | Field::ChunkGapS => exceeds(1e3, CompactDuration::LONGEST_MS),
+        Field::DurationUs => exceeds(1e-3, CompactDuration::LONGEST_MS),
         // A duration without a unit may be in nanoseconds.
-        Field::DurationNs | Field::DurationBare => exceeds(1e-6, Span::LONGEST_MS),
+        Field::DurationNs | Field::DurationBare => exceeds(1e-6, CompactDuration::LONGEST_MS),
         Field::PlannedMs => exceeds(1.0, LONGEST_WAIT_MS),
         Field::PlannedS => exceeds(1e3, LONGEST_WAIT_MS),
         Field::CostUsd => exceeds(1.0, DEAREST_USD),

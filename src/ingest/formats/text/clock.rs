@@ -3,7 +3,7 @@
 use crate::ingest::position::Position;
 use crate::ingest::record::Times;
 use crate::ingest::timestamp;
-use crate::model::{NO_DATE, NO_TIME, Time, Zone};
+use crate::model::{Time, UNDATED_START, UNTIMED_START, Zone};
 
 /// A time read from a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub(in crate::ingest::formats) struct Clock {
 
 impl Default for Clock {
     fn default() -> Clock {
-        Clock { last: None, earliest: Time(i64::MIN), made_up: NO_TIME, midnight: NO_DATE }
+        Clock { last: None, earliest: Time(i64::MIN), made_up: UNTIMED_START, midnight: UNDATED_START }
     }
 }
 
