@@ -193,13 +193,13 @@ impl TerminalFailures {
         self.successes.extend(other.successes);
         self.unhashed += other.unhashed;
         self.open.extend(other.open);
-        other.longest.into_values().flatten().for_each(|streak| end(&mut self.longest, streak));
+        other.longest.into_values().flatten().for_each(|sequence| end(&mut self.longest, sequence));
     }
 
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
         self.failures.iter_mut().for_each(|failure| visit(&mut failure.row_ref.row));
         let finished = self.longest.values_mut().flatten();
-        self.open.values_mut().chain(finished).for_each(|streak| streak.each_row(visit));
+        self.open.values_mut().chain(finished).for_each(|sequence| sequence.each_row(visit));
     }
 
     /// Judges what was sent before `until`, given that nothing before it is still to come.
@@ -228,9 +228,9 @@ impl TerminalFailures {
                 .or_insert_with(|| TerminalStreak::of(failure));
             if self.open.len() > MOST_OPEN
                 && let Some(key) = self.open.iter().min_by_key(|(key, one)| (one.seen, **key)).map(|(key, _)| *key)
-                && let Some(streak) = self.open.remove(&key)
+                && let Some(sequence) = self.open.remove(&key)
             {
-                end(&mut self.longest, streak);
+                end(&mut self.longest, sequence);
             }
         }
         if last[due] > Time(i64::MIN) {
@@ -252,7 +252,7 @@ impl TerminalFailures {
     /// Returns, for each class, the longest streaks with at least `calls` sequential calls, eight at most.
     #[must_use]
     pub fn longest_streaks(&self, calls: u64) -> Vec<&TerminalStreak> {
-        self.longest.values().flatten().filter(|streak| streak.in_turn >= calls).collect()
+        self.longest.values().flatten().filter(|sequence| sequence.in_turn >= calls).collect()
     }
 }
 
@@ -266,24 +266,24 @@ fn forget(times: &mut Vec<Time>, until: Time) {
 
 /// Ends the streaks whose last refusal was before a success sent at `sent`.
 fn end_before(open: &mut BTreeMap<u64, TerminalStreak>, longest: &mut BTreeMap<Class, Streaks>, sent: Time) {
-    open.retain(|_, streak| {
-        let over = streak.seen.1 < sent;
+    open.retain(|_, sequence| {
+        let over = sequence.seen.1 < sent;
         if over {
-            end(longest, streak.clone());
+            end(longest, sequence.clone());
         }
         !over
     });
 }
 
 /// Keeps a finished streak if it is one of the longest of its class and at least two calls long.
-fn end(longest: &mut BTreeMap<Class, Streaks>, streak: TerminalStreak) {
-    if streak.in_turn < 2 {
+fn end(longest: &mut BTreeMap<Class, Streaks>, sequence: TerminalStreak) {
+    if sequence.in_turn < 2 {
         return;
     }
-    let known = longest.entry(streak.class).or_default();
-    let place = known.partition_point(|one| one.rank() >= streak.rank());
+    let known = longest.entry(sequence.class).or_default();
+    let place = known.partition_point(|one| one.rank() >= sequence.rank());
     if place < MOST_FINISHED {
-        known.insert(place, streak);
+        known.insert(place, sequence);
         known.truncate(MOST_FINISHED);
     }
 }
