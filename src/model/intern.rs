@@ -61,17 +61,20 @@ fn recent_place(value: &[u8]) -> usize {
 impl Interner {
     /// Returns the symbol of `value`, adding it if new. Once the strings exceed 4 GiB in total, new ones become
     /// [`Symbol::NONE`].
+    #[inline]
     pub fn intern(&mut self, value: &str) -> Symbol {
-        let (text, ends) = (&self.text, &self.ends);
-        let is_value = |index: u32| bytes(text, ends, index) == value.as_bytes();
         let recent = recent_place(value.as_bytes());
-        if let Some(index) = self.recent.get(recent).copied().filter(|index| *index != NEVER)
-            && is_value(index)
-        {
-            return Symbol(index);
+        match self.recent.get(recent) {
+            Some(&index) if index != NEVER && bytes(&self.text, &self.ends, index) == value.as_bytes() => Symbol(index),
+            _ => self.intern_at(recent, value),
         }
+    }
+
+    /// Like [`Interner::intern`], for a string that is not in the cache; it gets this place there.
+    #[inline(never)] // Rarely called.
+    fn intern_at(&mut self, recent: usize, value: &str) -> Symbol {
         let hash = self.hasher.hash_one(value);
-        let known = self.table.find(hash, |&index| is_value(index)).copied();
+        let known = self.table.find(hash, |&index| bytes(&self.text, &self.ends, index) == value.as_bytes()).copied();
         let Some(index) = known.or_else(|| self.add(hash, value)) else { return Symbol::NONE };
         self.recent.resize(RECENT, NEVER);
         self.recent[recent] = index;

@@ -301,6 +301,7 @@ impl Builder<'_, '_> {
 }
 
 /// Returns the fingerprint of the hash of a body; 0 if there is none.
+#[inline]
 pub(in crate::ingest) fn body_hash(text: Option<&str>) -> u64 {
     text.map_or(0, |text| FINGERPRINT.hash_one(text).max(1))
 }
@@ -308,6 +309,7 @@ pub(in crate::ingest) fn body_hash(text: Option<&str>) -> u64 {
 /// Keeps the ids of a success that has no detail, its request id and its call id. Unless all ids are to be kept, the id
 /// of a call whose attempts are numbered is kept only together with a body hash: any later attempt has a detail, which
 /// names the call.
+#[inline]
 pub(in crate::ingest) fn keep_ids(
     table: &mut AttemptTable,
     (request_id, call_id): (Option<&str>, Option<&str>),
@@ -335,6 +337,7 @@ pub(in crate::ingest) fn sdk_count(retries: Option<i64>) -> u8 {
 }
 
 /// Truncates an id to the length that is kept.
+#[inline]
 pub(in crate::ingest) fn kept_id(id: &str) -> &str {
     cut(id, LONGEST_ID)
 }

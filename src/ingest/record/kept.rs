@@ -7,6 +7,7 @@ use std::hash::{BuildHasher, Hasher};
 pub(in crate::ingest) const LONGEST_NAME: usize = 120;
 
 /// Truncates `text` to at most `most` bytes, at a character boundary.
+#[inline]
 pub(in crate::ingest) fn cut(text: &str, most: usize) -> &str {
     if text.len() <= most { text } else { &text[..text.floor_char_boundary(most)] }
 }
@@ -15,6 +16,7 @@ pub(in crate::ingest) fn cut(text: &str, most: usize) -> &str {
 pub(in crate::ingest) const FINGERPRINT: FixedState = FixedState::with_seed(0x7265_7472);
 
 /// Returns the fingerprint of run and call, or, if neither is named, of the stream in which calls are inferred.
+#[inline]
 pub(crate) fn fingerprint(run: Option<&str>, call: Option<&str>, stream: &str) -> [u64; 2] {
     let run = match call {
         // A call id without a run is taken to be unique on its own.

@@ -5,9 +5,10 @@
 
 use super::give::{Outcome, give};
 use super::learn;
+use super::per_line::{PerLine, Varying};
 use super::plan::Plan;
 use super::prototype::{Budget, Made, Prototype};
-use super::trie::{Fit, ScalarSpan, Trie};
+use super::trie::{Collect, Fit, ScalarSpan, Trie};
 use crate::ingest::record::{Mapping, Memory, Place, Record, Taken};
 use crate::model::AttemptTable;
 
@@ -22,8 +23,8 @@ const LONGEST_PAUSE: u32 = 32 << 10;
 /// Plans and prototypes learned from earlier lines; one instance per worker.
 #[derive(Debug, Default)]
 pub(super) struct FastPath {
-    plans: Trie<Plan>,
-    prototypes: Trie<Prototype>,
+    plans: Trie<Collect, Plan>,
+    prototypes: Trie<Varying, Prototype>,
     budget: Budget,
     /// Number of the table that the prototypes' cached origins belong to.
     table: u64,
@@ -94,16 +95,24 @@ impl FastPath {
         // A filter needs the record, and prototypes have no run or call given by the surroundings.
         let plain = place.filter.is_none() && !place.names_for_others();
         let mut declined = false;
-        if plain && let Fit::Whole(prototype) = self.prototypes.fit(line.as_bytes(), &mut self.scalars) {
-            (self.misses, self.next_pause) = (0, 0);
-            self.budget.earn();
-            if prototype.take(line, &self.scalars, place, &mut memory.origins, table).is_some() {
-                done(Outcome::Taken(Taken::Attempt));
-                return Route::Prototype;
+        if plain {
+            let mut said = PerLine::new(place.zone);
+            match self.prototypes.fit(line, &mut said) {
+                Fit::Whole(prototype) => {
+                    (self.misses, self.next_pause) = (0, 0);
+                    self.budget.earn();
+                    if prototype.take(line, &said, place, &mut memory.origins, table).is_some() {
+                        done(Outcome::Taken(Taken::Attempt));
+                        return Route::Prototype;
+                    }
+                    declined = true;
+                }
+                Fit::Unusual => declined = true,
+                Fit::Other => {}
             }
-            declined = true;
         }
-        let plan = match self.plans.fit(line.as_bytes(), &mut self.scalars) {
+        self.scalars.clear();
+        let plan = match self.plans.fit(line, &mut self.scalars) {
             Fit::Whole(plan) => plan,
             Fit::Unusual => {
                 (self.misses, self.next_pause) = (0, 0);
