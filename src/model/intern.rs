@@ -132,10 +132,12 @@ fn slice<'a>(text: &'a str, ends: &[u32], index: u32) -> &'a str {
 }
 
 /// Like `slice`, but as bytes for comparison, which skips the check of UTF-8 boundaries.
+#[inline]
 fn bytes<'a>(text: &'a str, ends: &[u32], index: u32) -> &'a [u8] {
     &text.as_bytes()[place(ends, index)]
 }
 
+#[inline]
 fn place(ends: &[u32], index: u32) -> std::ops::Range<usize> {
     let index = index as usize;
     let start = if index == 0 { 0 } else { ends[index - 1] as usize };

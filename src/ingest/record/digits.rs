@@ -36,21 +36,21 @@ pub(in crate::ingest) fn decimal(text: &[u8]) -> Option<f64> {
 /// Parses the digits at the start of `bytes`, and counts them; `None` if there are more than 18.
 #[inline(always)] // Nearly all numbers have less than eight digits: some twenty instructions.
 pub(in crate::ingest) fn leading(bytes: &[u8]) -> Option<(i64, usize)> {
-    if let Some(word) = bytes.first_chunk() {
-        let (value, count) = leading_of_word(u64::from_le_bytes(*word));
-        if count < WORD {
-            return Some((value, count));
-        }
+    let word = bytes.first_chunk().map_or_else(|| word_of(bytes), |word| u64::from_le_bytes(*word));
+    match leading_of_word(word) {
+        (_, WORD) => leading_of_many(bytes),
+        read => Some(read),
     }
-    leading_of_any(bytes)
 }
 
-/// Like [`leading`], for more than seven digits, or near the end of the text.
+/// Like [`leading`], for more than seven digits.
 #[inline(never)]
-fn leading_of_any(bytes: &[u8]) -> Option<(i64, usize)> {
+fn leading_of_many(bytes: &[u8]) -> Option<(i64, usize)> {
     let (mut value, mut count) = (0, 0);
     loop {
-        let (more, digits) = leading_of_word(word_of(&bytes[count..]));
+        let rest = &bytes[count..];
+        let word = rest.first_chunk().map_or_else(|| word_of(rest), |word| u64::from_le_bytes(*word));
+        let (more, digits) = leading_of_word(word);
         count += digits;
         if count > MOST {
             return None;
@@ -82,18 +82,16 @@ pub(in crate::ingest) fn leading_decimal(bytes: &[u8]) -> Option<(f64, usize)> {
 /// Bytes examined in one step.
 const WORD: usize = 8;
 
-/// Returns the first eight bytes as a number, the first byte lowest, with zeros after the last.
+/// Returns less than eight bytes as a number, the first byte lowest, with zeros after the last.
+#[inline(never)]
 fn word_of(bytes: &[u8]) -> u64 {
-    if let Some(word) = bytes.first_chunk::<WORD>() {
-        return u64::from_le_bytes(*word);
-    }
-    match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
         // The two may overlap, where they have the same bytes.
-        (Some(first), Some(last)) => {
-            u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << (8 * (bytes.len() - 4))
-        }
-        _ => bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+        return u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << (8 * (bytes.len() - 4));
     }
+    // At most three bytes: first, middle and last cover all of them.
+    let at = |place: usize| u64::from(bytes.get(place).copied().unwrap_or_default()) << (8 * place % 64);
+    at(0) | at(bytes.len() / 2) | at(bytes.len().saturating_sub(1))
 }
 
 /// Returns the value and the number of the digits at the start of a word.

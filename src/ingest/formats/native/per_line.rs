@@ -1,123 +1,17 @@
 //! Values that differ from line to line: times, ids, durations, token counts and remaining limits.
 //!
-//! Throughout, `None` means that the full record is needed. What follows a value is not looked at: the constant bytes
-//! after it do not fit if it is longer than what was read.
+//! Throughout, `None` means that the full record is needed. What follows a value, such as a closing quote, is not looked
+//! at: the constant bytes after it would not fit.
 
 use super::plan::{Role, Target};
-use super::trie::Step;
+use super::slot::{Amount, Slot, Text, Tokens, Unit, varies};
+use super::trie::{ScalarSpan, Step};
 use crate::ingest::conventions::Moments;
 use crate::ingest::record::digits;
-use crate::ingest::record::fields::Field;
-use crate::ingest::record::header_names::{Header, LimitPart};
-use crate::ingest::record::scan;
+use crate::ingest::record::scan::{self, Kind};
 use crate::ingest::record::{DEAREST_USD, cost_micro_usd, ttft_ms_plus_1};
 use crate::ingest::timestamp;
 use crate::model::{Detail, LimitKind, Span, Time, Usage, Zone};
-
-/// What a value that differs from line to line sets.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Slot {
-    Ignored,
-    /// Whether a platform gave an id.
-    AwsId,
-    Time(Moment),
-    Text(Text),
-    Tokens(Tokens),
-    Remaining(LimitKind),
-    Amount(Amount),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Moment {
-    Stamp,
-    Started,
-    Ended,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Text {
-    Run,
-    Call,
-    Group,
-    RequestHash,
-    RequestId,
-    /// Request id in the response headers.
-    HeaderRequestId,
-    /// Request id given by a proxy.
-    ProxyRequestId,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Tokens {
-    Input,
-    Output,
-    CacheRead,
-    CacheWrite,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Amount {
-    DurationMs,
-    DurationS,
-    DurationUs,
-    DurationNs,
-    DurationBare,
-    TtftMs,
-    ChunkGapMs,
-    CostUsd,
-}
-
-impl Slot {
-    /// Returns what a target sets; `None` for one that is the same in lines that are otherwise equal.
-    fn of(target: Target) -> Option<Slot> {
-        Some(match target {
-            Target::Field(field, _) | Target::Usage(field) => match field {
-                Field::Ts => Slot::Time(Moment::Stamp),
-                Field::StartedAt => Slot::Time(Moment::Started),
-                Field::EndedAt => Slot::Time(Moment::Ended),
-                Field::DurationMs => Slot::Amount(Amount::DurationMs),
-                Field::DurationS => Slot::Amount(Amount::DurationS),
-                Field::DurationUs => Slot::Amount(Amount::DurationUs),
-                Field::DurationNs => Slot::Amount(Amount::DurationNs),
-                Field::DurationBare => Slot::Amount(Amount::DurationBare),
-                Field::TtftMs => Slot::Amount(Amount::TtftMs),
-                Field::ChunkGapMs => Slot::Amount(Amount::ChunkGapMs),
-                Field::CostUsd => Slot::Amount(Amount::CostUsd),
-                Field::RunId => Slot::Text(Text::Run),
-                Field::CallId => Slot::Text(Text::Call),
-                Field::GroupId => Slot::Text(Text::Group),
-                Field::RequestHash => Slot::Text(Text::RequestHash),
-                Field::RequestId => Slot::Text(Text::RequestId),
-                Field::AwsRequestId => Slot::AwsId,
-                Field::InputTokens => Slot::Tokens(Tokens::Input),
-                Field::OutputTokens => Slot::Tokens(Tokens::Output),
-                Field::CacheRead => Slot::Tokens(Tokens::CacheRead),
-                Field::CacheWrite => Slot::Tokens(Tokens::CacheWrite),
-                _ => return None,
-            },
-            Target::Header(header) => match header {
-                Header::RequestId => Slot::Text(Text::HeaderRequestId),
-                Header::ProxyRequestId => Slot::Text(Text::ProxyRequestId),
-                Header::AwsRequestId => Slot::AwsId,
-                Header::Limit(LimitPart::Remaining, kind) => Slot::Remaining(kind),
-                _ => return None,
-            },
-            _ => return None,
-        })
-    }
-}
-
-/// Returns whether a value differs from line to line in logs whose lines are otherwise equal.
-pub(super) fn varies(target: Target) -> bool {
-    Slot::of(target).is_some()
-}
-
-/// Returns whether such values are irrelevant for a successful attempt: reset times of limits, and the server's
-/// clock.
-pub(super) fn is_of_failures(target: Target) -> bool {
-    use LimitPart::{Other, Reset, ResetOfRefusal};
-    matches!(target, Target::Header(Header::Limit(Reset | ResetOfRefusal | Other, _) | Header::Date))
-}
 
 /// Values of one line for the targets that [`varies`] accepts.
 #[derive(Debug)]
@@ -130,8 +24,9 @@ pub(super) struct PerLine<'l> {
     texts: [Option<&'l str>; 7],
     /// By [`Tokens`].
     tokens: [Option<i64>; 4],
+    duration: Option<(Unit, f64)>,
     /// By [`Amount`].
-    amounts: [Option<f64>; 8],
+    amounts: [Option<f64>; 3],
     /// Remaining quota by [`LimitKind`].
     pub(super) remaining: [Option<i64>; LimitKind::ALL.len()],
     pub(super) aws_id: bool,
@@ -141,19 +36,22 @@ pub(super) struct PerLine<'l> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Varying {
     slot: Slot,
+    /// Whether the constant bytes around it have its quotes.
+    quoted: bool,
     /// Whether it must not be null: another spelling of its field, or another time, would then count.
     required: bool,
 }
 
 impl Varying {
-    /// Returns what the scalars of these roles set; `None` if one value may stand in for another. Of a field with two
-    /// spellings the preferred one counts, unless it is null.
-    pub(super) fn of(roles: &[Role]) -> Option<Vec<Varying>> {
-        let target = |role: &Role| match role {
+    /// Returns what each of these scalars sets, given with its role, and where it is read from and to. `None` if one
+    /// value may stand in for another. Of a field with two spellings the preferred one counts, unless it is null. A line
+    /// with two durations needs the full record, where they are compared.
+    pub(super) fn of(scalars: &[(ScalarSpan, Role)]) -> Option<Vec<((usize, usize), Varying)>> {
+        let target = |(_, role): &(ScalarSpan, Role)| match role {
             Role::Is(target) if varies(*target) => Some(*target),
             _ => None,
         };
-        let mut targets: Vec<Option<Target>> = roles.iter().map(target).collect();
+        let mut targets: Vec<Option<Target>> = scalars.iter().map(target).collect();
         let mut contested = vec![false; targets.len()];
         for later in 0..targets.len() {
             let Some(mine) = targets[later] else { continue };
@@ -168,13 +66,19 @@ impl Varying {
             targets[loser] = None;
             contested[winner] = true;
         }
-        let varying = |(target, contested): (Option<Target>, bool)| {
-            let slot = target.and_then(Slot::of);
+        let slots: Vec<Slot> =
+            targets.into_iter().map(|target| target.and_then(Slot::of).unwrap_or(Slot::Ignored)).collect();
+        let durations = slots.iter().filter(|slot| matches!(slot, Slot::Duration(_))).count();
+        let varying = |((scalar, _), (slot, contested)): (&(ScalarSpan, Role), (&Slot, bool))| {
+            let (start, end) = scalar.ends();
             // A value that lost to a later one decides nothing.
-            let required = matches!(slot, Some(Slot::Time(_))) || contested && slot.is_some();
-            Varying { slot: slot.unwrap_or(Slot::Ignored), required }
+            let required = matches!(slot, Slot::Time(_)) || contested && *slot != Slot::Ignored;
+            let quoted = scalar.kind == Kind::Text && !matches!(slot, Slot::Ignored | Slot::AwsId);
+            let quotes = usize::from(quoted);
+            ((start + quotes, end - quotes), Varying { slot: *slot, quoted, required })
         };
-        Some(targets.into_iter().zip(contested).map(varying).collect())
+        let all = || scalars.iter().zip(slots.iter().zip(contested)).map(varying).collect();
+        (durations < 2).then(all)
     }
 }
 
@@ -184,7 +88,7 @@ impl Step for Varying {
     #[inline(always)] // A step of the loop that reads a line.
     fn read<'l>(self, line: &'l str, start: usize, values: &mut PerLine<'l>) -> Option<usize> {
         let rest = line.as_bytes().get(start..)?;
-        if rest.first() == Some(&b'n') {
+        if !self.quoted && rest.first() == Some(&b'n') {
             return (rest.starts_with(b"null") && !self.required).then_some(start + 4);
         }
         let length = match self.slot {
@@ -194,27 +98,33 @@ impl Step for Varying {
                 scan::scalar(rest)?.1
             }
             Slot::Time(which) => {
-                let (time, length) = time(line, start, values.zone)?;
+                let (time, length) = if self.quoted { time(rest, values.zone)? } else { epoch(rest)? };
                 values.times[which as usize] = Some(time);
                 length
             }
+            Slot::Text(_) if !self.quoted => return None,
             Slot::Text(which) => {
-                let text = text(line, start)?;
-                values.texts[which as usize] = Some(text);
-                text.len() + 2
+                let end = scan::special(line.as_bytes(), start);
+                values.texts[which as usize] = line.get(start..end);
+                end - start
             }
             Slot::Tokens(which) => {
-                let (tokens, length) = integer(rest)?;
+                let (tokens, length) = self.integer(rest)?;
                 values.tokens[which as usize] = Some(tokens);
                 length
             }
             Slot::Remaining(kind) => {
-                let (remaining, length) = integer(rest)?;
+                let (remaining, length) = self.integer(rest)?;
                 values.remaining[kind as usize] = Some(remaining);
                 length
             }
+            Slot::Duration(unit) => {
+                let (duration, length) = self.number(rest)?;
+                values.duration = Some((unit, duration));
+                length
+            }
             Slot::Amount(which) => {
-                let (amount, length) = digits::leading_decimal(rest).filter(|(_, length)| is_number(rest, *length))?;
+                let (amount, length) = self.number(rest)?;
                 values.amounts[which as usize] = Some(amount);
                 length
             }
@@ -223,17 +133,27 @@ impl Step for Varying {
     }
 }
 
-impl Target {
-    /// Returns whether both values are for the same field, so that only one of them counts.
-    fn rivals(self, other: Target) -> bool {
-        match (self, other) {
-            // Only its presence matters.
-            (Target::Field(Field::AwsRequestId, _), _) => false,
-            (Target::Field(a, _) | Target::Usage(a), Target::Field(b, _) | Target::Usage(b)) => a == b,
-            (Target::Header(Header::AwsRequestId), _) => false,
-            (Target::Header(a), Target::Header(b)) => a == b,
-            _ => false,
+impl Varying {
+    /// Reads the integer at the start of `bytes`, and returns its length.
+    #[inline(always)]
+    fn integer(self, bytes: &[u8]) -> Option<(i64, usize)> {
+        match digits::leading(bytes)? {
+            (_, 0) => self.negative(bytes),
+            read => (self.quoted || is_number(bytes)).then_some(read),
         }
+    }
+
+    #[cold]
+    fn negative(self, bytes: &[u8]) -> Option<(i64, usize)> {
+        let digits = bytes.strip_prefix(b"-").filter(|digits| self.quoted || is_number(digits))?;
+        let (value, count) = digits::leading(digits).filter(|(_, count)| *count > 0)?;
+        Some((-value, count + 1))
+    }
+
+    /// Reads the number at the start of `bytes`, which is not in quotes, and returns its length.
+    #[inline(always)]
+    fn number(self, bytes: &[u8]) -> Option<(f64, usize)> {
+        if self.quoted || !is_number(bytes) { None } else { digits::leading_decimal(bytes) }
     }
 }
 
@@ -245,7 +165,8 @@ impl<'l> PerLine<'l> {
             times: [None; 3],
             texts: [None; 7],
             tokens: [None; 4],
-            amounts: [None; 8],
+            duration: None,
+            amounts: [None; 3],
             remaining: [None; LimitKind::ALL.len()],
             aws_id: false,
         }
@@ -274,19 +195,23 @@ impl<'l> PerLine<'l> {
         self.texts[Text::RequestHash as usize]
     }
 
-    /// Returns the times and the duration; `None` also for a line with two durations, which the full record compares.
+    /// Returns the times and the duration.
     #[inline]
     pub(super) fn moments(&self) -> Option<Moments> {
         let [stamp, started, ended] = self.times;
-        let [ms, s, us, ns, bare, ..] = self.amounts;
-        let durations = [ms, s.map(|s| s * 1e3), us.map(|us| us / 1e3), ns.map(|ns| ns / 1e6)];
-        let mut given = durations.into_iter().flatten();
-        let (duration_ms, bare_ms) = (given.next(), bare.map(|ns| ns / 1e6));
-        if given.next().is_some() || duration_ms.is_some() && bare.is_some() {
-            return None;
-        }
-        possible(duration_ms.or(bare_ms), Span::LONGEST_MS)?;
-        Some(Moments { stamp, started, ended, duration_ms, bare_duration: bare })
+        let (duration_ms, bare_duration) = match self.duration {
+            Some((Unit::Ms, ms)) => (Some(ms), None),
+            Some((Unit::S, s)) => (Some(s * 1e3), None),
+            Some((Unit::Us, us)) => (Some(us / 1e3), None),
+            Some((Unit::Ns, ns)) => (Some(ns / 1e6), None),
+            Some((Unit::Bare, bare)) => {
+                possible(Some(bare / 1e6), Span::LONGEST_MS)?;
+                (None, Some(bare))
+            }
+            None => (None, None),
+        };
+        possible(duration_ms, Span::LONGEST_MS)?;
+        Some(Moments { stamp, started, ended, duration_ms, bare_duration })
     }
 
     /// Returns whether a time between chunks is given; `None` also for a long one, which a detail beside the row stores.
@@ -304,7 +229,7 @@ impl<'l> PerLine<'l> {
     /// Returns the usage, if the line has any; `None` also for more than a row can store.
     #[inline]
     pub(super) fn usage(&self) -> Option<Option<Usage>> {
-        let [.., ttft_ms, _, cost_usd] = self.amounts;
+        let [ttft_ms, _, cost_usd] = self.amounts;
         if ttft_ms.is_none() && cost_usd.is_none() && self.tokens.iter().all(Option::is_none) {
             return Some(None);
         }
@@ -328,49 +253,30 @@ fn possible(number: Option<f64>, most: f64) -> Option<()> {
     number.is_none_or(|number| number <= most).then_some(())
 }
 
-/// Returns the text without escapes whose quote is at `start` of the line.
+/// Whether digits are a number of JSON, which begins with no zero unless that is its only digit before the point.
 #[inline(always)]
-fn text(line: &str, start: usize) -> Option<&str> {
-    let bytes = line.as_bytes();
-    let end = scan::special(bytes, start + 1);
-    if bytes.get(start) == Some(&b'"') && bytes.get(end) == Some(&b'"') { line.get(start + 1..end) } else { None }
+fn is_number(digits: &[u8]) -> bool {
+    digits.first() != Some(&b'0') || !digits.get(1).is_some_and(u8::is_ascii_digit)
 }
 
-/// Reads the integer, also in quotes, at the start of `bytes`, and returns its length.
-#[inline(always)]
-fn integer(bytes: &[u8]) -> Option<(i64, usize)> {
-    let quote = usize::from(bytes.first() == Some(&b'"'));
-    let minus = usize::from(bytes.get(quote) == Some(&b'-'));
-    let digits = bytes.get(quote + minus..)?;
-    let (value, count) = digits::leading(digits).filter(|(_, count)| *count > 0)?;
-    let is_whole = if quote == 0 { is_number(digits, count) } else { digits.get(count) == Some(&b'"') };
-    is_whole.then_some((if minus == 0 { value } else { -value }, quote + minus + count + quote))
+/// Reads the number since the epoch at the start of `bytes`, and returns its length.
+fn epoch(bytes: &[u8]) -> Option<(Time, usize)> {
+    let (value, count) = digits::leading(bytes).filter(|(_, count)| *count > 0 && is_number(bytes))?;
+    Some((timestamp::from_integer(value)?, count))
 }
 
-/// Whether the digits at the start of `bytes`, `length` bytes with their fraction, are a number of JSON, which begins
-/// with no zero unless that is its only digit before the point.
+/// Reads the time at the start of `bytes`, a text in quotes, and returns its length.
 #[inline(always)]
-fn is_number(bytes: &[u8], length: usize) -> bool {
-    length == 1 || bytes.first() != Some(&b'0') || !bytes.get(1).is_some_and(u8::is_ascii_digit)
-}
-
-/// Reads the time at `start` of the line, and returns its length.
-#[inline(always)]
-fn time(line: &str, start: usize, zone: Zone) -> Option<(Time, usize)> {
-    let rest = line.as_bytes().get(start..)?;
-    if rest.first() != Some(&b'"') {
-        let (value, length) = integer(rest)?;
-        return Some((timestamp::from_integer(value)?, length));
-    }
-    match timestamp::leading_rfc3339_utc(&rest[1..]) {
-        Some((time, length)) if rest.get(length + 1) == Some(&b'"') => Some((time, length + 2)),
-        _ => other_time(line, start, zone),
+fn time(bytes: &[u8], zone: Zone) -> Option<(Time, usize)> {
+    match timestamp::leading_rfc3339_utc(bytes) {
+        Some(read) if bytes.get(read.1) == Some(&b'"') => Some(read),
+        _ => other_time(bytes, zone),
     }
 }
 
 /// Like [`time`], for a text in any format.
 #[inline(never)]
-fn other_time(line: &str, start: usize, zone: Zone) -> Option<(Time, usize)> {
-    let text = text(line, start)?;
-    Some((timestamp::from_text(text, zone)?, text.len() + 2))
+fn other_time(bytes: &[u8], zone: Zone) -> Option<(Time, usize)> {
+    let text = std::str::from_utf8(bytes.get(..scan::special(bytes, 0))?).ok()?;
+    Some((timestamp::from_text(text, zone)?, text.len()))
 }

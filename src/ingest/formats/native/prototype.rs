@@ -1,8 +1,9 @@
 //! Prototypes: the row of one line as a pattern for others. Most lines of a log differ from an earlier one only in
 //! times, ids and amounts.
 
-use super::per_line::{PerLine, Varying, is_of_failures, varies};
+use super::per_line::{PerLine, Varying};
 use super::plan::{Plan, Role, Target};
+use super::slot::{is_of_failures, varies};
 use super::trie::{Entry, ScalarSpan, Step};
 use crate::ingest::record::fields::Field;
 use crate::ingest::record::header_names::Header;
@@ -25,8 +26,8 @@ pub(super) struct Prototype {
     detail: Option<Detail>,
     /// Whether attempts are numbered, so that a group is a call.
     is_numbered: bool,
-    /// Limits per interval, by [`LimitKind`].
-    limits: [Option<i64>; LimitKind::ALL.len()],
+    /// Limits per interval.
+    limits: Vec<(LimitKind, i64)>,
     names: [Box<str>; NAMES],
     /// Origin of these names in the current table, set on first use.
     pub(super) origin: Option<(Origin, OriginId)>,
@@ -70,21 +71,18 @@ impl Prototype {
             Role::Is(target) => varies(target) || is_of_failures(target) || (is_bare && is_of_retries(target)),
             Role::Part => false,
         };
-        let (cuts, roles): (Vec<_>, Vec<Role>) = scalars
-            .iter()
-            .zip(roles)
-            .filter(|(_, role)| differs(*role))
-            .map(|(scalar, role)| (scalar.ends(), role))
-            .unzip();
+        let differing: Vec<(ScalarSpan, Role)> =
+            scalars.iter().copied().zip(roles).filter(|(_, role)| differs(*role)).collect();
+        let limit = |kind: LimitKind| Some((kind, record.headers.limits[kind as usize].limit?));
         let prototype = Prototype {
             row: Attempt { flags: Flags(row.flags.0 & !VARYING_FLAGS), ..row },
             detail,
             is_numbered: record.is_numbered(),
-            limits: record.headers.limits.map(|reading| reading.limit),
+            limits: LimitKind::ALL.into_iter().filter_map(limit).collect(),
             names: record.origin_names().map(Box::from),
             origin: None,
         };
-        let cuts: Vec<_> = cuts.into_iter().zip(Varying::of(&roles)?).collect();
+        let cuts = Varying::of(&differing)?;
         prototype.makes_same(made, &row, &cuts).then(|| Entry::cut(line, cuts, prototype))
     }
 
@@ -120,10 +118,8 @@ impl Prototype {
         let origin = &*self.origin.get_or_insert_with(|| origins.of(&names.each_ref().map(|name| &**name), table));
         row.origin = origin.1;
         let answered = row.ended();
-        for kind in LimitKind::ALL {
-            if let (Some(limit), Some(remaining)) = (self.limits[kind as usize], said.remaining[kind as usize]) {
-                table.gauges.add(&table.names, origin, answered, Reading { kind, limit, remaining });
-            }
+        for reading in readings(&self.limits, said) {
+            table.gauges.add(&table.names, origin, answered, reading);
         }
         let (run, call) = self.names_of(said);
         let (request_id, request_hash) = (said.request_id(), body_hash(said.request_hash()));
@@ -147,14 +143,12 @@ impl Prototype {
         let (sent, duration_ms) = place.conventions.sent(&said.moments()?)?;
         let (run, call) = self.names_of(said);
         let request_id = said.request_id();
-        let has_reading =
-            self.limits.iter().zip(&said.remaining).any(|(limit, left)| limit.is_some() && left.is_some());
         let mut flags = self.row.flags;
         flags.set(Flags::REQUEST_ID, request_id.is_some());
         flags.set(Flags::AWS_ID, said.aws_id);
         flags.set(Flags::NO_CALL_ID, call.is_none());
         flags.set(Flags::CHUNK_GAP, said.has_chunk_gap()?);
-        flags.set(Flags::HEADROOM, has_reading);
+        flags.set(Flags::HEADROOM, readings(&self.limits, said).next().is_some());
         flags.set(Flags::COST, said.has_cost());
         Some(Attempt {
             sent,
@@ -175,6 +169,15 @@ impl Prototype {
         let [run, call, group] = said.names();
         if self.is_numbered { (run, call.or(group)) } else { (run.or(group), call) }
     }
+}
+
+/// Returns the readings of the limits that a line has.
+#[inline]
+fn readings(limits: &[(LimitKind, i64)], said: &PerLine<'_>) -> impl Iterator<Item = Reading> {
+    let remaining = said.remaining;
+    limits.iter().filter_map(move |(kind, limit)| {
+        Some(Reading { kind: *kind, limit: *limit, remaining: remaining[*kind as usize]? })
+    })
 }
 
 /// Returns whether a value may substitute for a varying one that is missing, or decides what that one means.

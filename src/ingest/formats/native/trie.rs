@@ -5,6 +5,9 @@ use crate::ingest::record::scan;
 /// Maximum number of values; when it is reached, all are discarded and learning starts anew.
 const MOST: usize = 256;
 
+/// One of this many lines changes the order in which constant bytes are compared: what is frequent still gets first.
+const RANKING: u32 = 8;
+
 /// What a scalar of a line is read into.
 pub(super) trait Step: Copy + PartialEq {
     /// What the scalars of one line are read into.
@@ -73,8 +76,6 @@ struct Node<S, V> {
     before: Box<[u8]>,
     /// What it is read into.
     step: S,
-    /// Number of lines that had it.
-    lines: u32,
     next: Next<S, V>,
 }
 
@@ -86,12 +87,14 @@ struct Next<S, V> {
     nodes: Vec<Node<S, V>>,
     /// Constant bytes after the last scalar, with the value of each such line.
     ends: Vec<(Box<[u8]>, V)>,
+    /// Number of lines that had a scalar beyond the first.
+    later: u32,
 }
 
 /// Result of matching a line.
 pub(super) enum Fit<'t, V> {
-    /// The line matches; its value.
-    Whole(&'t mut V),
+    /// The line matches; its value, and the length of the line.
+    Whole(&'t mut V, usize),
     /// The line matches so far, but has a scalar that needs the strict reader.
     Unusual,
     /// The line does not match, or is not JSON.
@@ -128,7 +131,7 @@ impl<S, V> Default for Trie<S, V> {
 
 impl<S, V> Default for Next<S, V> {
     fn default() -> Self {
-        Next { nodes: Vec::new(), ends: Vec::new() }
+        Next { nodes: Vec::new(), ends: Vec::new(), later: 0 }
     }
 }
 
@@ -148,7 +151,7 @@ impl<S: Step, V> Trie<S, V> {
             let place = here.nodes.iter().position(|node| node.before == before).unwrap_or_else(|| {
                 let shorter = here.nodes.iter().position(|node| before.starts_with(&node.before));
                 let place = shorter.unwrap_or(here.nodes.len());
-                here.nodes.insert(place, Node { before, step, lines: 0, next: Next::default() });
+                here.nodes.insert(place, Node { before, step, next: Next::default() });
                 place
             });
             let node = &mut here.nodes[place];
@@ -168,25 +171,32 @@ impl<S: Step, V> Trie<S, V> {
         self.root.each(visit);
     }
 
-    /// Finds the value of `line` and reads its scalars, in order.
+    /// Finds the value of the first line of `text` and reads its scalars, in order.
     #[inline(never)] // As a function of its own, its loop gets all registers, which saves more than the call costs.
-    pub(super) fn fit<'l>(&mut self, line: &'l str, values: &mut S::Values<'l>) -> Fit<'_, V> {
-        let (mut here, mut rest) = (&mut self.root, line.as_bytes());
+    pub(super) fn fit<'l>(&mut self, text: &'l str, values: &mut S::Values<'l>) -> Fit<'_, V> {
+        let (mut here, mut at) = (&mut self.root, 0);
         loop {
+            let Some(rest) = text.as_bytes().get(at..) else { return Fit::Other };
             if !here.ends.is_empty()
-                && let Some(nth) = here.ends.iter().position(|(end, _)| **end == *rest)
+                && let Some(nth) = here.ends.iter().position(|(end, _)| ends_with(rest, end))
             {
-                return Fit::Whole(&mut here.ends[nth].1);
+                let (end, value) = &mut here.ends[nth];
+                return Fit::Whole(value, at + end.len());
             }
-            let first = here.nodes.first().and_then(|node| scan::after(rest, &node.before)).map(|after| (0, after));
-            let Some((rank, after)) = first.or_else(|| here.later(rest)) else { return Fit::Other };
-            let node = &mut here.nodes[rank];
-            node.lines = node.lines.saturating_add(1);
-            let Some(end) = node.step.read(line, line.len() - after.len(), values) else {
-                return if after.first().is_some_and(scan::begins_scalar) { Fit::Unusual } else { Fit::Other };
+            let rank = match here.nodes.first() {
+                Some(node) if scan::starts_with(rest, &node.before) => 0,
+                _ => match here.later(rest) {
+                    Some(rank) => rank,
+                    None => return Fit::Other,
+                },
             };
-            let Some(after) = line.as_bytes().get(end..) else { return Fit::Other };
-            rest = after;
+            let node = &mut here.nodes[rank];
+            let start = at + node.before.len();
+            let Some(end) = node.step.read(text, start, values) else {
+                let is_scalar = text.as_bytes().get(start).is_some_and(scan::begins_scalar);
+                return if is_scalar { Fit::Unusual } else { Fit::Other };
+            };
+            at = end;
             here = &mut node.next;
         }
     }
@@ -198,19 +208,24 @@ impl<S, V> Next<S, V> {
         self.nodes.iter_mut().for_each(|node| node.next.each(visit));
     }
 
-    /// Finds the node beyond the first that `rest` continues with, and moves it one rank up if it is the more frequent
-    /// one. Returns its rank, and what follows its constant bytes.
+    /// Finds the node beyond the first that `rest` continues with, and now and then moves it one rank up. Returns its
+    /// rank.
     #[inline(never)] // Rarely called.
-    fn later<'r>(&mut self, rest: &'r [u8]) -> Option<(usize, &'r [u8])> {
-        let found = |(rank, node): (usize, &Node<S, V>)| Some((rank, scan::after(rest, &node.before)?));
-        let (rank, after) = self.nodes.iter().enumerate().skip(1).find_map(found)?;
-        let (before, node) = (&self.nodes[rank - 1], &self.nodes[rank]);
-        if node.lines <= before.lines || before.before.starts_with(&node.before) {
-            return Some((rank, after));
+    fn later(&mut self, rest: &[u8]) -> Option<usize> {
+        let rank = (1..self.nodes.len()).find(|rank| scan::starts_with(rest, &self.nodes[*rank].before))?;
+        self.later = self.later.wrapping_add(1);
+        if !self.later.is_multiple_of(RANKING) || self.nodes[rank - 1].before.starts_with(&self.nodes[rank].before) {
+            return Some(rank);
         }
         self.nodes.swap(rank, rank - 1);
-        Some((rank - 1, after))
+        Some(rank - 1)
     }
+}
+
+/// Whether `rest` has only `end` before the end of its first line.
+#[inline]
+fn ends_with(rest: &[u8], end: &[u8]) -> bool {
+    scan::starts_with(rest, end) && matches!(&rest[end.len()..], [] | [b'\n', ..] | [b'\r', b'\n', ..])
 }
 
 #[cfg(test)]
@@ -225,7 +240,7 @@ mod tests {
     fn fit(trie: &mut Trie<Collect, usize>, line: &str) -> (Option<usize>, Vec<String>) {
         let mut scalars = Vec::new();
         let found = match trie.fit(line, &mut scalars) {
-            Fit::Whole(number) => Some(*number),
+            Fit::Whole(number, _) => Some(*number),
             Fit::Unusual => None,
             Fit::Other => Some(usize::MAX),
         };

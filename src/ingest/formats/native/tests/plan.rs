@@ -29,7 +29,7 @@ fn plans(sample: &[&str], dialect: &Dialect) -> Trie<Collect, Plan> {
 /// Returns the record of a line whose plan is known.
 fn planned(plans: &mut Trie<Collect, Plan>, line: &str) -> Option<String> {
     let mut scalars = Vec::new();
-    let Fit::Whole(plan) = plans.fit(line, &mut scalars) else { return None };
+    let Fit::Whole(plan, _) = plans.fit(line, &mut scalars) else { return None };
     let mut record = Record::default();
     plan.fill(line, &scalars, &mut record);
     Some(format!("{record:#?}"))
