@@ -1,5 +1,5 @@
-//! Parses digits, several at a time. Rejects what needs the full parser: exponents, more than 18 digits, and anything
-//! else.
+//! Parses numbers, several digits at a time. Returns `None` for what is left to the full parser: exponents, more than
+//! 18 digits, and anything that is not a number.
 
 /// Powers of ten, up to the most digits that are parsed.
 pub(in crate::ingest) const TENS: [i64; MOST + 1] = {
@@ -146,10 +146,10 @@ mod tests {
             }
         }
         for length in 1..=9 {
-            for place in 0..length {
-                for byte in (0..=u8::MAX).filter(|byte| !byte.is_ascii_digit() && (place > 0 || *byte != b'-')) {
+            for index in 0..length {
+                for byte in (0..=u8::MAX).filter(|byte| !byte.is_ascii_digit() && (index > 0 || *byte != b'-')) {
                     let mut text = vec![b'5'; length];
-                    text[place] = byte;
+                    text[index] = byte;
                     assert_eq!(integer(&text), None, "{text:?}");
                 }
             }

@@ -106,7 +106,7 @@ impl Decoder for NativeDecoder {
             let Some(line) = lines.read(sink, at) else { continue };
             let Sink { reading, counts, to, .. } = sink;
             match to {
-                To::Look(_) => read_strictly(&line, own, |piece| look_at(piece, sink, &line, at)),
+                To::Callback(_) => read_strictly(&line, own, |piece| look_at(piece, sink, &line, at)),
                 To::Rows { table, memory } => {
                     read_line(&line, &place, &mut self.fast_path, memory, table, |outcome| match outcome {
                         Outcome::Taken(taken) => counts.taken(taken, &line, at, reading),

@@ -11,7 +11,7 @@ use crate::ingest::record::digits;
 use crate::ingest::record::scan::{self, Kind};
 use crate::ingest::record::{DEAREST_USD, cost_micro_usd, ttft_ms_plus_1};
 use crate::ingest::timestamp;
-use crate::model::{Detail, LimitKind, Span, Time, Usage, Zone};
+use crate::model::{CompactDuration, Detail, LimitKind, Time, Usage, Zone};
 
 /// Values of one line for the targets that [`varies`] accepts.
 #[derive(Debug)]
@@ -205,12 +205,12 @@ impl<'l> PerLine<'l> {
             Some((Unit::Us, us)) => (Some(us / 1e3), None),
             Some((Unit::Ns, ns)) => (Some(ns / 1e6), None),
             Some((Unit::Bare, bare)) => {
-                possible(Some(bare / 1e6), Span::LONGEST_MS)?;
+                possible(Some(bare / 1e6), CompactDuration::LONGEST_MS)?;
                 (None, Some(bare))
             }
             None => (None, None),
         };
-        possible(duration_ms, Span::LONGEST_MS)?;
+        possible(duration_ms, CompactDuration::LONGEST_MS)?;
         Some(Moments { stamp, started, ended, duration_ms, bare_duration })
     }
 
@@ -218,7 +218,7 @@ impl<'l> PerLine<'l> {
     #[inline]
     pub(super) fn has_chunk_gap(&self) -> Option<bool> {
         let gap = self.amounts[Amount::ChunkGapMs as usize];
-        gap.is_none_or(|ms| ms < Detail::LEAST_CHUNK_GAP_MS).then_some(gap.is_some())
+        gap.is_none_or(|ms| ms < Detail::MIN_CHUNK_GAP_MS).then_some(gap.is_some())
     }
 
     #[inline]
@@ -234,7 +234,7 @@ impl<'l> PerLine<'l> {
             return Some(None);
         }
         possible(cost_usd, DEAREST_USD)?;
-        possible(ttft_ms, Span::LONGEST_MS)?;
+        possible(ttft_ms, CompactDuration::LONGEST_MS)?;
         let tokens = |which: Tokens| u32::try_from(self.tokens[which as usize].unwrap_or_default().max(0)).ok();
         Some(Some(Usage {
             input_tokens: tokens(Tokens::Input)?,

@@ -10,7 +10,9 @@ use crate::ingest::record::header_names::Header;
 use crate::ingest::record::origins::{NAMES, Origins};
 use crate::ingest::record::scan::Kind;
 use crate::ingest::record::{FINGERPRINT, Place, Record, body_hash, fingerprint, keep_ids, kept_id};
-use crate::model::{Attempt, AttemptTable, Detail, DetailId, Flags, LimitKind, Origin, OriginId, Reading, Span};
+use crate::model::{
+    Attempt, AttemptTable, CompactDuration, Detail, DetailId, Flags, LimitKind, Origin, OriginId, Reading,
+};
 use std::hash::BuildHasher;
 
 /// Flags derived from varying values.
@@ -119,7 +121,7 @@ impl Prototype {
         row.origin = origin.1;
         let answered = row.ended();
         for reading in readings(&self.limits, said) {
-            table.gauges.add(&table.names, origin, answered, reading);
+            table.headroom.add(&table.names, origin, answered, reading);
         }
         let (run, call) = self.names_of(said);
         let (request_id, request_hash) = (said.request_id(), body_hash(said.request_hash()));
@@ -130,7 +132,8 @@ impl Prototype {
                 table.push(row, None, usage);
             }
             Some(detail) => {
-                let (request_id, call_id) = (table.keep(request_id.map(kept_id)), table.keep(call.map(kept_id)));
+                let (request_id, call_id) =
+                    (table.store_text(request_id.map(kept_id)), table.store_text(call.map(kept_id)));
                 table.push(row, Some(Detail { request_id, call_id, request_hash, ..detail }), usage);
             }
         }
@@ -156,7 +159,7 @@ impl Prototype {
             file: place.file,
             line: place.line,
             identity: (FINGERPRINT.hash_one(request_id.unwrap_or(line)) >> 32) as u32,
-            duration: duration_ms.map_or(Span::UNKNOWN, Span::from_ms),
+            duration: duration_ms.map_or(CompactDuration::UNKNOWN, CompactDuration::from_ms),
             detail: DetailId::NONE,
             flags,
             ..self.row
