@@ -28,7 +28,7 @@ pub(super) fn options(
 /// Returns the incidents of a fleet in the order a report lists them.
 pub(super) fn incidents(fleet: &Fleet<'_>) -> Vec<Incident> {
     let (all, _) = fleet.worst_incidents();
-    let one = |(service, found): &(_, crate::measure::Incident)| Incident {
+    let to_incident = |(service, found): &(_, crate::measure::Incident)| Incident {
         service: *service,
         class: found.class(),
         first: found.seen.0,
@@ -36,11 +36,11 @@ pub(super) fn incidents(fleet: &Fleet<'_>) -> Vec<Incident> {
         failed: found.failed,
         sends: found.sends,
     };
-    all.iter().map(one).collect()
+    all.iter().map(to_incident).collect()
 }
 
 /// Replays the incident with the most failed attempts; of several, the first.
-pub(super) fn worst(fleet: &Fleet<'_>, options: &ReplayOptions) -> Result<Option<Counterfactual>, CliError> {
+pub(super) fn replay_worst(fleet: &Fleet<'_>, options: &ReplayOptions) -> Result<Option<Counterfactual>, CliError> {
     let all = incidents(fleet);
     match all.iter().rev().max_by_key(|incident| incident.failed) {
         Some(incident) => replay(fleet.table, incident, options).map_err(CliError::Usage),

@@ -37,24 +37,24 @@ pub enum Cells {
 #[must_use]
 pub fn of_log(table: &AttemptTable, options: &judge::Options) -> [Frame; 2] {
     let (horizon, groups) = (horizon(table, options.complete), group(table));
-    let mut settled: Vec<(CallRow, Vec<u32>)> = Vec::new();
-    let mut take = |call: &Call<'_>| {
+    let mut call_rows: Vec<(CallRow, Vec<u32>)> = Vec::new();
+    let mut add_call = |call: &Call<'_>| {
         if options.filter.wants_call(call) {
-            settled.push((call_row(call), call.rows().to_vec()));
+            call_rows.push((call_row(call), call.rows().to_vec()));
         }
     };
     for piece in groups.pieces() {
-        groups.calls(piece, &horizon, |_| true, &mut take);
+        groups.calls(piece, &horizon, |_| true, &mut add_call);
     }
-    settled.sort_by(|(a, _), (b, _)| {
+    call_rows.sort_by(|(a, _), (b, _)| {
         (a.first, &a.run_id, &a.call_id, a.last).cmp(&(b.first, &b.run_id, &b.call_id, b.last))
     });
     // The number of each attempt's call.
     let mut calls_of = vec![None; table.rows.len()];
-    for (number, (_, rows)) in settled.iter().enumerate() {
+    for (number, (_, rows)) in call_rows.iter().enumerate() {
         rows.iter().for_each(|row| calls_of[*row as usize] = Some(number as i64 + 1));
     }
-    let rows: Vec<CallRow> = settled.into_iter().map(|(row, _)| row).collect();
+    let rows: Vec<CallRow> = call_rows.into_iter().map(|(row, _)| row).collect();
     [attempts(table, &calls_of, options.filter.is_empty()), calls(rows)]
 }
 
@@ -80,7 +80,7 @@ fn time<T>(rows: &[T], cell: impl Fn(&T) -> i64) -> Cells {
     Cells::Time(rows.iter().map(|row| Some(cell(row))).collect())
 }
 
-fn truth<T>(rows: &[T], cell: impl Fn(&T) -> bool) -> Cells {
+fn boolean<T>(rows: &[T], cell: impl Fn(&T) -> bool) -> Cells {
     Cells::Bool(rows.iter().map(|row| Some(cell(row))).collect())
 }
 
@@ -111,7 +111,7 @@ fn attempts(table: &AttemptTable, calls_of: &[Option<i64>], all: bool) -> Frame 
             ("bucket", text(&rows, |row| row.1.bucket().map(|bucket| bucket.name()))),
             ("error_type", text(&rows, |row| name(detail(row)?.error_type))),
             ("error_code", text(&rows, |row| name(detail(row)?.error_code))),
-            ("mid_stream", truth(&rows, |row| row.1.flags.has(Flags::MID_STREAM))),
+            ("mid_stream", boolean(&rows, |row| row.1.flags.has(Flags::MID_STREAM))),
             ("duration_ms", float(&rows, |row| row.1.duration.as_ms())),
             ("retry_after_s", float(&rows, |row| detail(row)?.hint_us.map(|us| us as f64 / 1e6))),
             ("input_tokens", int(&rows, |row| counted(table.usage(row.0).input_tokens))),
@@ -260,7 +260,7 @@ fn runs(report: &Report) -> Frame {
             ("usd", float(rows, |row| row.usd)),
             ("wasted_tokens", int(rows, |row| row.wasted_tokens.map(|tokens| tokens as i64))),
             ("wasted_usd", float(rows, |row| row.wasted_usd)),
-            ("green_with_retries", truth(rows, |row| row.green_with_retries)),
+            ("green_with_retries", boolean(rows, |row| row.green_with_retries)),
         ],
     }
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::Write as _;
 
 /// Most digits of a count that is stored as a number.
-const MOST_DIGITS: usize = 18;
+const MAX_DIGITS: usize = 18;
 /// Ids per stem from which on counting them is worth it, and stems that are too few to decide that.
 const PER_STEM: usize = 4;
 const FEW_STEMS: usize = 64;
@@ -36,7 +36,7 @@ impl Default for Ids {
 
 /// Splits an id into a stem and the count behind it, plus 1; 0 if it ends in none that can be restored.
 fn split(id: &str) -> (&str, u64) {
-    let digits = id.bytes().rev().take(MOST_DIGITS).take_while(u8::is_ascii_digit).count();
+    let digits = id.bytes().rev().take(MAX_DIGITS).take_while(u8::is_ascii_digit).count();
     let zeros = id[id.len() - digits..].bytes().take_while(|digit| *digit == b'0').count();
     // The zeros before a count belong to the stem, up to the last digit.
     let digits = digits - zeros.min(digits.saturating_sub(1));

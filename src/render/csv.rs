@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formulas_and_quotes_are_disarmed() {
+    fn formulas_and_quotes_are_escaped() {
         let texts = vec![Some("=1+1".to_owned()), Some("a \"b\", c".to_owned()), None];
         let frame = Frame {
             name: "f",

@@ -7,7 +7,7 @@ use crate::classify::{Bucket, Class};
 use crate::ingest::Filter;
 use crate::measure::Service;
 use crate::model::{Attempt, AttemptTable, Flags, Time, Usage};
-use crate::policy::{Seen, SeenStep};
+use crate::policy::{ObservedBehaviour, ObservedStep};
 use rayon::prelude::*;
 
 /// Identifies an incident.
@@ -38,7 +38,7 @@ pub(super) struct Observed {
     pub(super) service_us: Vec<u64>,
     pub(super) refusal_us: u64,
     pub(super) hint_s: Option<f64>,
-    pub(super) seen: Seen,
+    pub(super) seen: ObservedBehaviour,
     pub(super) max_attempts: u32,
     /// The 95th percentile of the first waits without a hint of the server, in seconds.
     pub(super) first_wait_s: Option<f64>,
@@ -54,7 +54,7 @@ const LEAD_US: i64 = 1_000_000;
 /// precisely.
 const PER_STRETCH: [u64; 2] = [8, 2];
 const STRETCHES: (u64, u64) = (4, 2_000);
-const LEAST_WIDTH_US: u64 = 10_000;
+const MIN_WIDTH_US: u64 = 10_000;
 const SECOND_US: u64 = 1_000_000;
 /// Maximum number of durations to draw from.
 const DURATIONS: usize = 1_000;
@@ -176,7 +176,7 @@ fn capacities(attempts: &[EndpointAttempt], last: u64) -> Vec<(&'static str, Cap
     let clock = if attempts.iter().all(|attempt| attempt.at % SECOND_US == 0) { SECOND_US } else { 1 };
     let each = PER_STRETCH.map(|per_stretch| {
         let stretches = (attempts.len() as u64 / per_stretch).clamp(STRETCHES.0, STRETCHES.1);
-        ("a rate that changes", capacity(attempts, (last / stretches + 1).max(LEAST_WIDTH_US).next_multiple_of(clock)))
+        ("a rate that changes", capacity(attempts, (last / stretches + 1).max(MIN_WIDTH_US).next_multiple_of(clock)))
     });
     each.into_iter().chain(at_once(attempts).map(|most| ("so many at once", Capacity::AtOnce(most)))).collect()
 }
@@ -223,13 +223,13 @@ fn capacity(attempts: &[EndpointAttempt], width: u64) -> Capacity {
 }
 
 /// Returns what the clients did after each failure.
-fn seen(calls: &[IncidentCall]) -> Seen {
-    let mut steps: Vec<SeenStep> = Vec::new();
+fn seen(calls: &[IncidentCall]) -> ObservedBehaviour {
+    let mut steps: Vec<ObservedStep> = Vec::new();
     for call in calls {
         for (place, attempt) in call.attempts.iter().enumerate().filter(|(_, one)| one.failed()) {
             let step = place.min(STEPS - 1);
             if steps.len() <= step {
-                steps.resize(step + 1, SeenStep::default());
+                steps.resize(step + 1, ObservedStep::default());
             }
             match call.attempts.get(place + 1) {
                 Some(next) => steps[step].waits_s.push(next.sent.s_since(attempt.ended()).max(0.0)),
@@ -237,7 +237,7 @@ fn seen(calls: &[IncidentCall]) -> Seen {
             }
         }
     }
-    Seen { steps }
+    ObservedBehaviour { steps }
 }
 
 fn hint_of(table: &AttemptTable, attempt: &Attempt) -> Option<f64> {

@@ -266,8 +266,8 @@ fn setup(observed: &Observed, capacity: &Capacity) -> Setup {
 /// Returns clients that wait and stop as those of the log did.
 fn observed_strategy(observed: &Observed) -> Strategy {
     let none = Schedule { base_s: 0.0, factor: 1.0, cap_s: 0.0, jitter: Jitter::None };
-    let seen = Some(Arc::new(observed.seen.clone()));
-    Strategy { seen, max_attempts: None, ..Strategy::plain(none, 1) }
+    let observed = Some(Arc::new(observed.seen.clone()));
+    Strategy { observed, max_attempts: None, ..Strategy::plain(none, 1) }
 }
 
 /// Simulates a policy under every given model; its figures are those under the first, which is closest to the log.

@@ -25,10 +25,10 @@ pub(super) fn terms(args: &SimulateArgs, config: &Config) -> Terms {
         cap_s: args.cap.unwrap_or(f64::INFINITY),
         jitter: Jitter::Full,
     };
-    let only_budget = args.budget.is_some() && args.attempts.is_empty();
+    let is_limited_by_budget_only = args.budget.is_some() && args.attempts.is_empty();
     let attempts = args.attempts.first().copied().unwrap_or(ATTEMPTS);
     let base = Strategy {
-        max_attempts: (!only_budget).then_some(attempts),
+        max_attempts: (!is_limited_by_budget_only).then_some(attempts),
         gate: args.gate,
         obeys_hints: args.gate,
         fallback_after: args.fallback_after,
@@ -80,12 +80,15 @@ fn arrivals(args: &SimulateArgs, steps_per_s: f64) -> Result<(Arrivals, String),
     match word {
         "burst" if figure.is_empty() => Ok((Arrivals::Burst(args.tasks), "all at once".to_owned())),
         "poisson" => {
-            let rate = positive(figure).ok_or_else(|| refused(text, "arrivals", "a rate a second, as in poisson=4"))?;
+            let rate =
+                positive(figure).ok_or_else(|| invalid_value(text, "arrivals", "a rate a second, as in poisson=4"))?;
             let words = format!("{figure} a second, independent of each other");
             Ok((Arrivals::Poisson(args.tasks, steps_per_s / rate), words))
         }
-        "burst" => Err(refused(text, "arrivals", "burst alone: --tasks says how many")),
-        "log" if figure.is_empty() => Err(refused(text, "arrivals", "the path of a log, as in log=attempts.jsonl")),
+        "burst" => Err(invalid_value(text, "arrivals", "burst alone: --tasks says how many")),
+        "log" if figure.is_empty() => {
+            Err(invalid_value(text, "arrivals", "the path of a log, as in log=attempts.jsonl"))
+        }
         "log" => log(figure, args, steps_per_s),
         _ => {
             let known = "there are burst, poisson=RATE and log=FILE";
@@ -102,8 +105,8 @@ fn log(path: &str, args: &SimulateArgs, steps_per_s: f64) -> Result<(Arrivals, S
     let ingested = inputs::open(&input, args.page.verbose, |_| ())?.read(ingest::read)?;
     let times = arrivals_of(&ingested.table, &filter, args.reading.complete);
     let Some(first) = times.first().copied() else {
-        let choices = args.reading.choices().join(", ");
-        return Err(CliError::NoAttempts(format!("no call of {path} is left by {choices}")));
+        let filter_options = args.reading.filter_options().join(", ");
+        return Err(CliError::NoAttempts(format!("no call of {path} is left by {filter_options}")));
     };
     let steps = times.iter().map(|us| ((us - first) as f64 / 1e6 * steps_per_s) as u64).collect();
     Ok((Arrivals::At(steps), format!("as the calls of {path}")))
@@ -116,7 +119,7 @@ fn service(args: &SimulateArgs, steps_per_s: f64) -> Result<Option<Service>, Cli
     match (word, mean) {
         ("fixed", Some(steps)) => Ok(Some(Service::Fixed((steps.round() as u64).max(1)))),
         ("exponential", Some(mean)) => Ok(Some(Service::Exponential(mean))),
-        ("fixed" | "exponential", None) => Err(refused(text, "service", "seconds, as in fixed=0.8")),
+        ("fixed" | "exponential", None) => Err(invalid_value(text, "service", "seconds, as in fixed=0.8")),
         _ => {
             let like = did_you_mean(word, ["fixed", "exponential"], "there are fixed=SECONDS and exponential=MEAN");
             Err(CliError::Usage(format!("--service {text}: no such service{like}")))
@@ -128,7 +131,7 @@ fn positive(text: &str) -> Option<f64> {
     text.parse().ok().filter(|x: &f64| x.is_finite() && *x > 0.0)
 }
 
-fn refused(text: &str, option: &str, wanted: &str) -> CliError {
+fn invalid_value(text: &str, option: &str, wanted: &str) -> CliError {
     CliError::Usage(format!("--{option} {text}: give {wanted}"))
 }
 
