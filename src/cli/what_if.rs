@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::measure::Fleet;
 use crate::policy::{SDK, SDK_ATTEMPTS, Strategy};
 use crate::report::Report;
-use crate::simulate::{Counterfactual, Incident, ReplayOptions, Terms, replay};
+use crate::simulate::{Counterfactual, Incident, PolicyTerms, ReplayOptions, replay};
 
 /// Builds the options for a replay from the policies named in `option` and the declared one. Names are validated even if
 /// there is no incident to replay.
@@ -19,7 +19,7 @@ pub(super) fn options(
     if !policies.is_empty() {
         let base = Strategy::plain(SDK, SDK_ATTEMPTS);
         let declared = declared.as_ref().map(|policy| Strategy::declared(policy, &base));
-        Terms { base, declared }.read(policies).map_err(|error| CliError::Usage(format!("{option}: {error}")))?;
+        PolicyTerms { base, declared }.read(policies).map_err(|error| CliError::Usage(format!("{option}: {error}")))?;
     }
     let is_in_analysis = policies.is_empty();
     Ok(ReplayOptions { policies: policies.to_vec(), declared, complete, is_in_analysis, ..ReplayOptions::default() })

@@ -7,7 +7,7 @@ use crate::config::{Config, did_you_mean};
 use crate::ingest;
 use crate::model::{Jitter, Schedule};
 use crate::policy::Strategy;
-use crate::simulate::{Arrivals, Capacity, Model, Service, Setup, Terms, arrivals_of};
+use crate::simulate::{Arrivals, Capacity, Model, PolicyTerms, Service, Setup, arrivals_of};
 
 /// Default number of attempts of a task.
 pub(super) const ATTEMPTS: u32 = 5;
@@ -18,7 +18,7 @@ pub(super) fn names(named: &[String], default: &[&str]) -> Vec<String> {
 }
 
 /// Builds the settings common to all policies, and the policy that the configuration declares.
-pub(super) fn terms(args: &SimulateArgs, config: &Config) -> Terms {
+pub(super) fn terms(args: &SimulateArgs, config: &Config) -> PolicyTerms {
     let schedule = Schedule {
         base_s: args.base.unwrap_or(1.0),
         factor: args.factor.unwrap_or(2.0),
@@ -36,7 +36,7 @@ pub(super) fn terms(args: &SimulateArgs, config: &Config) -> Terms {
         ..Strategy::plain(schedule, attempts)
     };
     let declared = config.policies.iter().next().map(|policy| Strategy::declared(policy, &base));
-    Terms { base, declared }
+    PolicyTerms { base, declared }
 }
 
 /// An endpoint, except for its capacity.
@@ -63,7 +63,7 @@ pub(super) fn endpoint(args: &SimulateArgs) -> Result<EndpointTerms, CliError> {
         hint_s: args.retry_after,
         horizon: args.horizon,
         steps_per_s,
-        least_wait: 1,
+        min_wait: 1,
     };
     let in_words = args.service.clone().unwrap_or_else(|| "one tick".to_owned());
     Ok(EndpointTerms { setup, at_once: service.is_some(), arrivals: arrivals_in_words, service: in_words })
@@ -136,7 +136,7 @@ fn invalid_value(text: &str, option: &str, wanted: &str) -> CliError {
 }
 
 /// Describes the model in the output.
-pub(super) fn model(args: &SimulateArgs, terms: &Terms, endpoint: &EndpointTerms) -> Model {
+pub(super) fn model(args: &SimulateArgs, terms: &PolicyTerms, endpoint: &EndpointTerms) -> Model {
     let Schedule { base_s, factor, cap_s, .. } = terms.base.schedule;
     let tasks = match &endpoint.setup.arrivals {
         Arrivals::Burst(tasks) | Arrivals::Poisson(tasks, _) => u64::from(*tasks),
