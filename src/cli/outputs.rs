@@ -6,7 +6,7 @@ use super::charts::{make_folder, write as write_chart};
 use super::error::CliError;
 use super::{output, summary};
 use crate::anonymize::Anonymizer;
-use crate::frames::{self, Frame};
+use crate::frames::{self, Frame, LogTables};
 use crate::ingest::{self, Ingested, Source};
 use crate::judge::Options;
 use crate::render::{charts, csv, json, markdown};
@@ -145,7 +145,8 @@ impl Outputs {
         self.write_reports(report, args, exit_code)?;
         for (tables, folder) in &self.tables {
             make_folder(folder)?;
-            for frame in frames::of_log(&ingested.table, options) {
+            let log = LogTables::new(&ingested.table, options);
+            for frame in log.frames() {
                 let frame = match anonymizer {
                     Some(anonymizer) => anonymizer.frame(frame),
                     None => frame,

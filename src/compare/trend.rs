@@ -8,7 +8,7 @@ use super::past_report::{PastReport, ProblemKey};
 use super::{Measure, Rate};
 use crate::model::{
     Severity,
-    units::{capital, plural, thousands},
+    units::{capitalized, plural, thousands},
 };
 use crate::report::Window;
 use serde::Serialize;
@@ -322,7 +322,7 @@ fn verdict(reports: &[TrendReport], problems: &[ProblemTrend]) -> String {
         let appeared = appeared.collect::<Vec<_>>().join(", ");
         parts.extend((!appeared.is_empty()).then(|| format!("problems of the last report: {appeared}")));
     }
-    parts.iter().map(|part| format!("{}.", capital(part))).collect::<Vec<_>>().join(" ")
+    parts.iter().map(|part| format!("{}.", capitalized(part))).collect::<Vec<_>>().join(" ")
 }
 
 fn notices(reports: &[TrendReport], with_time: &[(Window, NamedReport)], without_time: &[String]) -> Vec<String> {

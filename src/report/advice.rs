@@ -42,7 +42,7 @@ pub(super) fn omitted(advice: &[Advice], problems: &[Problem]) -> u64 {
 fn step(judgement: &Judgement<'_>, problem: &Problem) -> Advice {
     let remedy = find(problem.rule).map_or(Remedy::Fix, |rule| rule.remedy);
     let hits = || {
-        let stats = judgement.folds.values().filter(|stats| stats.rule.code == problem.rule);
+        let stats = judgement.problems.values().filter(|stats| stats.rule.code == problem.rule);
         stats.flat_map(|stats| stats.kept.values()).map(|kept| &kept.hit)
     };
     // Waiting is pointless if the log already ends after that time. Without dates, that is unknown.

@@ -36,7 +36,7 @@ pub struct Undecided {
 /// Returns the rules without evidence, grouped by the field they lack. A rule that found something had enough evidence.
 pub(super) fn coverage(judgement: &Judgement<'_>, rules: &[&'static Rule]) -> Vec<Coverage> {
     let fleet = &judgement.fleet;
-    let rules_with_findings: BTreeSet<&str> = judgement.folds.keys().map(|key| key.rule).collect();
+    let rules_with_findings: BTreeSet<&str> = judgement.problems.keys().map(|key| key.rule).collect();
     let mut by_field: BTreeMap<Field, Vec<&'static str>> = BTreeMap::new();
     for rule in rules.iter().filter(|rule| !rules_with_findings.contains(rule.code)) {
         for field in rule.needs {
@@ -104,7 +104,7 @@ fn share_with_field(fleet: &Fleet<'_>, field: Field) -> Share {
         Field::Tool => (tally.with_tool, tally.sends),
         Field::MaxTokens => (tally.with_max_tokens, tally.timeouts),
         Field::FirstToken => (runs_of_known_speed(fleet), tally.sends),
-        Field::Account => (calls_on_scopes(fleet, |scope| scope.names_account()), tally.sends),
+        Field::Account => (calls_on_scopes(fleet, |scope| scope.has_account()), tally.sends),
         Field::Provider => (calls_on_scopes(fleet, |scope| scope.provider.is_some()), tally.sends),
         Field::Model => (calls_on_scopes(fleet, |scope| scope.model.is_some()), tally.sends),
         Field::SendsBeneath => (tally.with_sends_beneath, tally.sends),

@@ -95,5 +95,5 @@ fn crossed(call: &Call<'_>, position: usize, ttl: f64) -> bool {
         && (written || !reported)
         && shared::same_scope(call, position, position + 1)
         && shared::shows_retry(call, position)
-        && call.wait_before(position + 1).is_some_and(|wait| wait.end_to_start && wait.us > shared::micros(ttl))
+        && call.wait_before(position + 1).is_some_and(|wait| wait.is_exact && wait.us > shared::micros(ttl))
 }

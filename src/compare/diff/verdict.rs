@@ -3,7 +3,7 @@
 use super::{Change, Measure, MeasureChange, ProblemChange, SIGNIFICANCE};
 use crate::model::{
     Severity,
-    units::{capital, counted, thousands},
+    units::{capitalized, counted, thousands},
 };
 
 /// Maximum number of new or worse problems named.
@@ -18,7 +18,7 @@ pub(super) fn sentences(problems: &[ProblemChange], measures: &[MeasureChange]) 
     let problems = problems_sentence(problems, suspect.is_some());
     let changed = measures.iter().filter(|shift| shift.change != Change::Same).map(measure_sentence);
     let all = suspect.into_iter().chain([problems]).chain(changed);
-    all.map(|part| format!("{}.", capital(&part))).collect::<Vec<_>>().join(" ")
+    all.map(|part| format!("{}.", capitalized(&part))).collect::<Vec<_>>().join(" ")
 }
 
 /// Summarises the problems: "problems: 1 new (error RL106 auth-retried), 2 fixed, 7 unchanged; infos: 3 new".

@@ -8,7 +8,9 @@ pub use error::StateError;
 
 use super::file::StoredPart;
 use super::{Partial, PartialError, Settings};
-use crate::ingest::{Increment, Options, Part, Progress, Source, head_of, read_on, read_part, tail_of};
+use crate::ingest::{
+    Increment, Options, Part, Progress, Source, end_fingerprint_of, read_on, read_part, start_fingerprint_of,
+};
 use crate::model::Time;
 use crate::untrusted::mask_keys;
 use manifest::{KnownFile, Manifest, PartRef, hex};
@@ -240,7 +242,7 @@ impl KnownFile {
             return FileUpdate { known: self, part: None, unstored: None };
         }
         let increment = read_on(path, self.mark.as_ref(), options, progress);
-        let (Some((id, seen)), Ok(Increment { part, tail, mark, replaces })) = (seen, increment) else {
+        let (Some((id, seen)), Ok(Increment { part, tail, checkpoint: mark, replaces })) = (seen, increment) else {
             return self.read_without_storing(path, options, progress);
         };
         // The path may by now be another file, or the file may have another content: then nothing is stored, and it is
@@ -256,10 +258,10 @@ impl KnownFile {
         if replaces || mark.is_none() {
             self.parts.clear();
         }
-        let head = head_of(path, mark.as_ref().map_or(u64::MAX, |mark| mark.bytes));
+        let head = start_fingerprint_of(path, mark.as_ref().map_or(u64::MAX, |mark| mark.bytes));
         let is_settled = tail.is_none() && path.metadata().is_ok_and(|after| self::seen(&after) == seen);
         self.head = head.unwrap_or(self.head);
-        self.tail = tail_of(path, mark.as_ref().map_or(u64::MAX, |mark| mark.bytes)).unwrap_or(self.tail);
+        self.tail = end_fingerprint_of(path, mark.as_ref().map_or(u64::MAX, |mark| mark.bytes)).unwrap_or(self.tail);
         self.seen = is_settled.then_some(seen);
         (self.id, self.mark) = (id, mark);
         self.has_attempts |= part.iter().any(|part| !part.table.rows.is_empty());
@@ -269,7 +271,7 @@ impl KnownFile {
     /// Whether the file at `path` still has this `id` and begins as it did.
     fn is_still(&self, path: &Path, id: (u64, u64)) -> bool {
         let is_same = path.metadata().is_ok_and(|metadata| matching::id(&metadata) == id);
-        is_same && (self.head.1 == 0 || head_of(path, self.head.1).is_ok_and(|head| head == self.head))
+        is_same && (self.head.1 == 0 || start_fingerprint_of(path, self.head.1).is_ok_and(|head| head == self.head))
     }
 
     /// Reads the whole file for this report only, without storing it, so that failures are reported; it is read again
@@ -287,7 +289,7 @@ fn with_current_name(mut part: Part, file: &KnownFile) -> Part {
     let name = mask_keys(&file.path.display().to_string()).into_owned();
     for input in &mut part.facts.inputs {
         input.name.clone_from(&name);
-        input.head = file.number;
+        input.fingerprint = file.number;
     }
     part
 }

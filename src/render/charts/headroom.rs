@@ -8,7 +8,7 @@ use super::style::{
     percent,
 };
 use super::ticks::TimeAxis;
-use crate::model::{LimitKind, Time, units::capital};
+use crate::model::{LimitKind, Time, units::capitalized};
 use crate::report::Headroom;
 use plotters::prelude::DrawingBackend;
 use plotters::style::RGBColor;
@@ -77,7 +77,7 @@ impl ScopeData {
         };
         let refused = self.refusals.iter().find(|period| period.counts[0] > 0 && period.to >= below);
         let refused = refused.map_or(String::new(), |period| format!(", next 429 at {}", self.axis.clock(period.from)));
-        format!("{} bind first: below 10% at {}, {low}{refused} (UTC)", capital(name), self.axis.clock(below))
+        format!("{} bind first: below 10% at {}, {low}{refused} (UTC)", capitalized(name), self.axis.clock(below))
     }
 }
 
@@ -102,7 +102,7 @@ pub(super) fn alt(title: &str, limits: &[&Headroom]) -> String {
     let [rejected, overloaded] = data.totals;
     parts.push(format!("{} with 429, {} with overload", counted(rejected, "answer"), count(overloaded)));
     let span = format!("From {} to {}", data.axis.from, data.axis.to);
-    format!("Line chart. {title}. {}. {span}. {}.", data.subtitle(), capital(&parts.join("; ")))
+    format!("Line chart. {title}. {}. {span}. {}.", data.subtitle(), capitalized(&parts.join("; ")))
 }
 
 fn whole(n: i64) -> String {

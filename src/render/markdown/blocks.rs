@@ -4,7 +4,7 @@ use super::escape::{code, inline};
 use super::page::Page;
 use super::{MAX_CHARS, MAX_NAME_CHARS, MAX_SENTENCE_CHARS, NOTES_CHARS};
 use crate::model::Severity;
-use crate::model::units::capital;
+use crate::model::units::capitalized;
 use crate::render::document::{
     Block, Card, Cell, Column, ColumnKind, Content, Document, Fact, List, Place, RichText, Section, Sign, SpanKind,
     Step, Table, TextSpan, remedy, short_histogram,
@@ -141,9 +141,9 @@ fn fact(fact: &Fact) -> Option<String> {
 fn step(step: &Step) -> String {
     let until = step.until.as_ref().map_or_else(String::new, |until| format!(" until {until}"));
     let meta: Vec<&str> = step.meta.iter().chain(&step.decided_by).map(String::as_str).collect();
-    let meta = capital(&inline(&meta.join("; "), MAX_SENTENCE_CHARS));
+    let meta = capitalized(&inline(&meta.join("; "), MAX_SENTENCE_CHARS));
     let gap = if meta.is_empty() { "" } else { "<br>" };
-    let (word, text) = (capital(remedy(step.remedy)), inline(&step.text, MAX_SENTENCE_CHARS));
+    let (word, text) = (capitalized(remedy(step.remedy)), inline(&step.text, MAX_SENTENCE_CHARS));
     format!("1. **{word}{until}** ({}): {text}{gap}{meta}", step.rule)
 }
 

@@ -49,7 +49,7 @@ fn has_finding_or_gap(rule: &'static Rule, config: &str, log: &str) -> (bool, bo
     let config = Config::parse(config, Path::new("example")).unwrap_or_else(|error| panic!("{error}"));
     let table = crate::ingest::read_str(log);
     let judgement = judge(&table, &Options { complete: true, settings: config.settings(), ..Options::default() });
-    let has_finding = judgement.folds.keys().any(|key| key.rule == rule.code);
+    let has_finding = judgement.problems.keys().any(|key| key.rule == rule.code);
     let undecided = judgement.undecided.keys().any(|(code, _)| *code == rule.code);
     let has_gap = coverage(&judgement, &[rule]).iter().any(|gap| gap.rules.contains(&rule.code));
     (has_finding, undecided || has_gap)

@@ -53,7 +53,7 @@ fn row(attempt: &TracedAttempt, is_marked: bool, zone: Zone) -> Markup {
             td data-name=(number) { (attempt_ref.attempt) @if let Some(count) = attempt.sdk_retry_count { span.faint { " sdk " (count) } } }
             td data-name=(status) { (attempt_ref.status.map_or_else(|| "none".to_owned(), |status| status.to_string())) }
             td.nowrap data-name=(class) { (attempt_ref.class.unwrap_or("ok")) }
-            td data-name=(answer) { (words::span(attempt.duration_ms.unwrap_or(0.0) / 1e3)) }
+            td data-name=(answer) { (words::compact_duration(attempt.duration_ms.unwrap_or(0.0) / 1e3)) }
             td data-name=(right_was) { (right) }
             td.id {
                 (attempt_ref.request_id.as_deref().map_or_else(|| "not logged".to_owned(), name))
