@@ -191,7 +191,7 @@ impl<'a> Judgement<'a> {
             self.runs_left_out.insert(call.first().run);
             return;
         }
-        self.fleet.stats.under_way.want(|| rules::declares_pool(&options.settings));
+        self.fleet.stats.under_way.enable_if(|| rules::declares_pool(&options.settings));
         self.fleet.stats.absorb(call, since, &rules.terms);
         // Call rules report nothing on a call whose only attempt succeeded, and most calls are of this kind.
         if call.succeeded_at_once() {
@@ -222,7 +222,7 @@ impl<'a> Judgement<'a> {
     /// Like [`Judgement::absorb_since`], for calls whose only attempt succeeded; no call rule reports on those.
     fn absorb_single_success(&mut self, rows: impl Iterator<Item = u32>, since: Time, options: &Options) {
         let (table, stats) = (self.fleet.table, &mut self.fleet.stats);
-        stats.under_way.want(|| rules::declares_pool(&options.settings));
+        stats.under_way.enable_if(|| rules::declares_pool(&options.settings));
         if options.filter.is_empty() {
             return stats.absorb_single_success(table, rows, since);
         }

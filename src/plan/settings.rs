@@ -6,7 +6,7 @@ use crate::policy::SDK;
 use serde::Serialize;
 
 /// Maximum number of retries considered to cover a span of waiting.
-const MOST_RETRIES: u32 = 100;
+const MAX_RETRY_STEPS: u32 = 100;
 
 /// The settings of a client or framework.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -60,7 +60,7 @@ fn retries_for(ladder: &Schedule, waits_s: f64) -> u32 {
     if waits_s <= 0.0 {
         return 0;
     }
-    (1..MOST_RETRIES).find(|retries| ladder.total_s(*retries) >= waits_s).unwrap_or(MOST_RETRIES)
+    (1..MAX_RETRY_STEPS).find(|retries| ladder.total_s(*retries) >= waits_s).unwrap_or(MAX_RETRY_STEPS)
 }
 
 const SDK_NOTE: &str = "The SDKs wait by a ladder of their own, 0.5 s doubling to 8 s, less up to 25%: this many retries \

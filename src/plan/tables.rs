@@ -14,7 +14,7 @@ const SCHEMA_VERSION: u32 = 1;
 /// Minimum number of retries in tables, which makes ten attempts.
 const RETRIES: u32 = 9;
 /// Maximum number of retries in tables.
-const MOST_RETRIES: u32 = 50;
+const MAX_RETRY_STEPS: u32 = 50;
 /// Maximum number of retries whose waits are summed up; with more, the verdict names the waits of the table.
 const MOST_SUMMED: u32 = 1_000_000;
 /// Maximum time between two events of a stream before it counts as dead, in seconds.
@@ -144,9 +144,9 @@ pub struct FanOut {
 #[must_use]
 pub fn plan(inputs: &Inputs) -> Plan {
     let all = inputs.max_attempts.value.saturating_sub(1);
-    let retries = all.clamp(RETRIES, MOST_RETRIES);
+    let retries = all.clamp(RETRIES, MAX_RETRY_STEPS);
     // The verdict needs the row of all retries.
-    let beyond = Some(all).filter(|all| (MOST_RETRIES + 1..=MOST_SUMMED).contains(all));
+    let beyond = Some(all).filter(|all| (MAX_RETRY_STEPS + 1..=MOST_SUMMED).contains(all));
     let timeouts: Vec<TimeoutRow> = inputs.max_tokens.iter().map(|tokens| timeout(inputs, *tokens)).collect();
     let timeout_s = timeouts
         .iter()

@@ -114,14 +114,14 @@ pub(super) fn load(fleet: &Fleet<'_>) -> Vec<LoadRow> {
 fn course(tally: &ScopeTally, window: Covered) -> Option<LoadCourse> {
     let least = (window.last.us_since(window.first) / STRETCHES).max(SECOND_US);
     // The coarser of the two decides the width.
-    let (width_us, flow) = tally.flow.no_finer_than(tally.instants.peaks().width_us().max(least));
-    let (_, peaks) = tally.instants.peaks().points(width_us);
+    let (width_us, flow) = tally.flow.no_finer_than(tally.short_window.peaks().width_us().max(least));
+    let (_, peaks) = tally.short_window.peaks().points(width_us);
     let mut points: BTreeMap<Time, LoadPoint> = peaks.iter().map(|(at, peak)| (*at, point(*at, peak))).collect();
     for (at, flow) in flow {
         let point = points.entry(at).or_insert_with(|| point(at, &PeakPoint::default()));
         (point.sends, point.refused) = (flow.sends, flow.refused());
     }
-    let points: Vec<LoadPoint> = points.into_values().filter(|point| window.meets(point.at, width_us)).collect();
+    let points: Vec<LoadPoint> = points.into_values().filter(|point| window.overlaps(point.at, width_us)).collect();
     (points.len() > 1).then(|| LoadCourse { resolution_s: rounded(width_us as f64 / 1e6), points })
 }
 
@@ -139,7 +139,7 @@ fn point(at: Time, peak: &PeakPoint) -> LoadPoint {
 fn row(fleet: &Fleet<'_>, scope: Scope, tally: &ScopeTally, window: Covered) -> LoadRow {
     let load = &tally.load;
     let (arrivals, stay) = (load.arrivals_per_s(window.first, window.last), load.time_in_system_s());
-    let peaks = tally.instants.peaks();
+    let peaks = tally.short_window.peaks();
     let (flying, busiest) = (peaks.in_flight(), peaks.per_minute());
     let (sends, refused) = tally.sends();
     let log_s = window.last.s_since(window.first);

@@ -2,7 +2,7 @@
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::classify::Class;
-use crate::measure::{CapKey, CapTally, Capped, Fleet, Holder};
+use crate::measure::{CapKey, CapTally, CappedCalls, Fleet, Holder};
 use crate::model::{Confidence, Evidence, Flags, Remedy, Severity, Symbol, Time};
 
 const GRACE: Setting = Setting {
@@ -78,7 +78,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let least = settings.get(RULE.code, &CALLS).max(1.0) as u64;
     let caps = fleet.sorted_caps().into_iter();
     caps.filter_map(|(key, cap)| {
-        let known = cap.known(fleet.table).plus_us(grace_us);
+        let known = cap.known_at(fleet.table).plus_us(grace_us);
         let further = cap.opened_since(known);
         let burnt = further.calls >= least && !reopened(fleet, key, known);
         burnt.then(|| hit(fleet, key, cap, further))
@@ -114,7 +114,7 @@ fn reopened(fleet: &Fleet<'_>, key: &CapKey, known: Time) -> bool {
     }
 }
 
-fn hit(fleet: &Fleet<'_>, key: &CapKey, cap: &CapTally, further: Capped) -> Hit {
+fn hit(fleet: &Fleet<'_>, key: &CapKey, cap: &CapTally, further: CappedCalls) -> Hit {
     let hours = cap.last.sent.s_since(cap.first.sent) / 3600.0;
     let cap_name = match key.class {
         Class::SpendCap => "the monthly spend cap",

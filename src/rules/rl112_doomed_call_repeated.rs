@@ -133,7 +133,7 @@ fn hit(name: &str, run: Symbol, sequence: &TerminalStreak) -> Hit {
     ))
     .about(Some(sequence.class))
     .count("calls", sequence.calls)
-    .count("calls_in_turn", sequence.in_turn)
+    .count("calls_in_turn", sequence.sequential)
     .count("sends", sequence.sends)
     .number("hours", span_s / 3600.0)
     .figure("first", Evidence::At(sequence.seen.0))

@@ -213,7 +213,7 @@ fn stopped_short(last: &Attempt) -> bool {
 
 /// Whether the lengths of the waits were wrong rather than their number.
 fn another_tells(call: &Call<'_>, settings: &Settings) -> bool {
-    let immediate_retries = ImmediateRetries::of(call, &super::instants::call_terms(settings));
+    let immediate_retries = ImmediateRetries::of(call, &super::short_window::call_terms(settings));
     let immediate =
         rl304::is_sure(&immediate_retries.inner, settings) || rl304::is_sure(&immediate_retries.outer, settings);
     immediate

@@ -123,11 +123,11 @@ pub(super) fn gave_up(call: &Call<'_>, settings: &Settings) -> Option<Obstacle> 
 
 /// Whether the hint at `position` is so long that ending the call is right, so that it can resume later.
 pub(super) fn too_long(call: &Call<'_>, position: usize, settings: &Settings) -> bool {
-    call.hint_us(position).is_some_and(|hint| hint > worth_us(settings))
+    call.hint_us(position).is_some_and(|hint| hint > resume_later_us(settings))
 }
 
 /// Returns the longest hint that a call should wait for, µs.
-pub(super) fn worth_us(settings: &Settings) -> i64 {
+pub(super) fn resume_later_us(settings: &Settings) -> i64 {
     shared::micros(settings.get(RULE.code, &WORTH))
 }
 

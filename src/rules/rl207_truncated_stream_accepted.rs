@@ -3,7 +3,7 @@
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::calls::Call;
 use crate::classify::Class;
-use crate::measure::{Answers, Asker, EARLIEST, Endless, Fleet, RowRef};
+use crate::measure::{AnswerSource, Answers, AnswersWithoutEnd, EARLIEST, Fleet, RowRef};
 use crate::model::{AnswerEnd, Attempt, Confidence, Flags, Outcome, Remedy, Severity, Symbol};
 
 const MOST_EMPTY: Setting = Setting {
@@ -123,20 +123,20 @@ pub(super) fn accepted(call: &Call<'_>) -> bool {
 
 fn check_all(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let get = |setting| settings.get(RULE.code, setting);
-    let mut list: Vec<(&Asker, &Answers)> = fleet.answers.iter().collect();
-    list.sort_by_cached_key(|(asker, _)| (asker.names(fleet.table).map(str::to_owned), asker.stream));
+    let mut list: Vec<(&AnswerSource, &Answers)> = fleet.answers.iter().collect();
+    list.sort_by_cached_key(|(source, _)| (source.names(fleet.table).map(str::to_owned), source.stream));
     let mut hits = Vec::new();
-    for (asker, answers) in list {
-        let provider = asker.names(fleet.table)[0];
-        let all = answers.all();
-        let share = |endless: &Endless, of: u64| endless.count as f64 / of.max(1) as f64;
+    for (source, answers) in list {
+        let provider = source.names(fleet.table)[0];
+        let all = answers.total();
+        let share = |endless: &AnswersWithoutEnd, of: u64| endless.count as f64 / of.max(1) as f64;
         let others_have = answers.complete > 0 || is_first_party(provider);
         if others_have && share(&answers.empty, all) <= get(&MOST_EMPTY) {
-            hits.extend(each(fleet, asker, &answers.empty, all, "has an empty stop reason"));
+            hits.extend(each(fleet, source, &answers.empty, all, "has an empty stop reason"));
         }
         let comparable = answers.complete + answers.absent.count;
-        if asker.stream && answers.complete > 0 && share(&answers.absent, comparable) <= get(&MOST_ABSENT) {
-            let found = each(fleet, asker, &answers.absent, comparable, "has no stop reason, which the others have");
+        if source.stream && answers.complete > 0 && share(&answers.absent, comparable) <= get(&MOST_ABSENT) {
+            let found = each(fleet, source, &answers.absent, comparable, "has no stop reason, which the others have");
             hits.extend(found.map(|mut hit| {
                 (hit.severity, hit.confidence) = (Some(Severity::Warning), Confidence::Medium);
                 hit
@@ -149,26 +149,26 @@ fn check_all(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
 /// Returns a finding for each of the earliest such answers.
 fn each<'f>(
     fleet: &'f Fleet<'_>,
-    asker: &'f Asker,
-    endless: &'f Endless,
+    source: &'f AnswerSource,
+    endless: &'f AnswersWithoutEnd,
     of: u64,
     what: &'f str,
 ) -> impl Iterator<Item = Hit> + 'f {
-    let noun = if asker.stream { "stream" } else { "answer" };
-    let provider = asker.names(fleet.table)[0];
+    let noun = if source.stream { "stream" } else { "answer" };
+    let provider = source.names(fleet.table)[0];
     let more = endless.count.saturating_sub(EARLIEST as u64);
     endless.earliest.iter().map(move |row_ref: &RowRef| {
         let attempt: &Attempt = &fleet.table.rows[row_ref.row as usize];
         let mut message =
             format!("a {noun} with status 200 {what} and was used as an answer ({} of {of}", endless.count);
-        message.push_str(if asker.stream { " streams of this client)" } else { " answers of this client)" });
+        message.push_str(if source.stream { " streams of this client)" } else { " answers of this client)" });
         let mut hit = Hit::new(message).count("without_stop_reason", endless.count).count("answers", of);
         if more > 0 {
             hit = hit.count("not_listed", more);
         }
         hit.rows.push(row_ref.row);
         hit.run = Some(attempt.run);
-        hit.severity = Some(if asker.stream { severity(provider) } else { Severity::Warning });
+        hit.severity = Some(if source.stream { severity(provider) } else { Severity::Warning });
         if !attempt.flags.has(Flags::LOGGED_OK) {
             hit.confidence = Confidence::Medium;
         }

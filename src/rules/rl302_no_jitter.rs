@@ -150,7 +150,7 @@ fn judge(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, least: u64, spread:
     let alike = |step: &Step| {
         step.waits.count() >= least
             && shared::micros(step.waits.quantile_s(0.5)) >= tally.no_wait_us()
-            && step.waits.alike(spread)
+            && step.waits.are_equal(spread)
     };
     let steps: Vec<(u8, &Step)> =
         tally.steps.iter().map(|(number, step)| (*number, step)).filter(|(_, step)| alike(step)).collect();

@@ -119,17 +119,18 @@ fn by_steps(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, long_s: f64) -> 
         shared::seconds(first),
         shared::seconds(median(2)?),
         shared::seconds(median(3)?),
-        tally.own(),
+        tally.chosen(),
         beside(tally),
     );
     let steps = STEPS.iter().filter_map(|step| tally.steps.get(step));
     let hit = backoffs::hit(key, message, steps);
-    Some(hit.count("waits", tally.own()).number("median_s", first).count("retries", last.into()))
+    Some(hit.count("waits", tally.chosen()).number("median_s", first).count("retries", last.into()))
 }
 
 /// Describes the waits of the loop that the finding is not about.
 fn beside(tally: &LoopTally) -> String {
-    let parts = [(tally.dictated, "as the server asked"), (tally.unmeasured, "of a length that the log does not show")];
+    let parts =
+        [(tally.server_requested, "as the server asked"), (tally.unmeasured, "of a length that the log does not show")];
     let told = parts.iter().filter(|(count, _)| *count > 0);
     let told: Vec<String> = told.map(|(count, what)| format!("{count} more {what}")).collect();
     if told.is_empty() { String::new() } else { format!(" (beside {})", told.join(" and ")) }
@@ -138,18 +139,18 @@ fn beside(tally: &LoopTally) -> String {
 /// Checks whether single calls show it: their own waits are alike from the first retry on, and not because they grew up
 /// to a cap.
 fn by_call(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, long_s: f64) -> Option<Hit> {
-    let (flat, sure) = (&tally.flat, tally.flat.is_sure());
-    let call = flat.best().filter(|_| sure || flat.is_most())?;
+    let (equal_waits, sure) = (&tally.equal_waits, tally.equal_waits.excludes_jitter());
+    let call = equal_waits.best().filter(|_| sure || equal_waits.are_most())?;
     let (shortest, longest) = call.us;
     if shortest < tally.no_wait_us() || longest >= shared::micros(long_s) {
         return None;
     }
-    let calls = match (flat.alike(), flat.calls()) {
+    let calls = match (equal_waits.equal(), equal_waits.calls()) {
         (1, 1) => "the one call with three waits or more".to_owned(),
         (n, all) if n == all => format!("all {n} calls with three waits or more"),
         (n, all) => format!("{n} of {all} calls with three waits or more"),
     };
-    let doubt = match (sure, flat.alike() == flat.calls()) {
+    let doubt = match (sure, equal_waits.equal() == equal_waits.calls()) {
         (false, _) => "no backoff, unless jitter made them alike",
         (true, true) => "no backoff",
         (true, false) => "no backoff in those; the waits of the others differ",
@@ -159,7 +160,7 @@ fn by_call(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, long_s: f64) -> O
         backoffs::label(fleet, key),
         shared::seconds_range(shortest as f64 / 1e6, longest as f64 / 1e6),
         call.waits,
-        if flat.alike() == 1 { "" } else { " of one of them" },
+        if equal_waits.equal() == 1 { "" } else { " of one of them" },
         beside(tally),
     );
     let mut hit = backoffs::hit(key, message, std::iter::empty());
@@ -168,6 +169,6 @@ fn by_call(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, long_s: f64) -> O
         hit.severity = Some(Severity::Info);
         hit.confidence = Confidence::Low;
     }
-    let hit = hit.count("calls", flat.alike()).count("waits", call.waits.into());
+    let hit = hit.count("calls", equal_waits.equal()).count("waits", call.waits.into());
     Some(hit.number("shortest_s", shortest as f64 / 1e6).number("longest_s", longest as f64 / 1e6))
 }

@@ -120,11 +120,12 @@ pub(super) fn no_wait_us(settings: &Settings) -> i64 {
 /// Whether chance does not explain the number of retries without a wait.
 pub(super) fn is_sure(immediate_retries: &LoopImmediateRetries, settings: &Settings) -> bool {
     immediate_retries.short() > 0
-        && (immediate_retries.is_meant() || by_chance(immediate_retries, settings) < settings.get(RULE.code, &CHANCE))
+        && (immediate_retries.is_intended()
+            || chance_of_jitter(immediate_retries, settings) < settings.get(RULE.code, &CHANCE))
 }
 
-fn by_chance(immediate_retries: &LoopImmediateRetries, settings: &Settings) -> f64 {
-    immediate_retries.by_chance(no_wait_us(settings))
+fn chance_of_jitter(immediate_retries: &LoopImmediateRetries, settings: &Settings) -> f64 {
+    immediate_retries.chance_of_jitter(no_wait_us(settings))
 }
 
 fn hit(
@@ -136,8 +137,8 @@ fn hit(
 ) -> Option<Hit> {
     let (short, waits) = (immediate_retries.short(), immediate_retries.waits());
     let sure = is_sure(immediate_retries, settings);
-    let likely =
-        immediate_retries.is_all_layered() && by_chance(immediate_retries, settings) < settings.get(RULE.code, &OUTER);
+    let likely = immediate_retries.is_all_layered()
+        && chance_of_jitter(immediate_retries, settings) < settings.get(RULE.code, &OUTER);
     // Some short waits among many are normal with jitter.
     if short == 0 || (!sure && !likely && (short as f64) < settings.get(RULE.code, &SHARE) * waits as f64) {
         return None;

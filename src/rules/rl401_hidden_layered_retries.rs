@@ -194,7 +194,7 @@ fn by_shape(call: &Call<'_>, loops: &Loops) -> Option<Hit> {
     if loops.sign == Sign::Nested {
         hit.confidence = Confidence::Medium;
     }
-    if call.grouping == Grouping::Inferred && !loops.are_shown(call) {
+    if call.grouping == Grouping::Inferred && !loops.repeat_one_request(call) {
         hit.severity = Some(Severity::Info);
     }
     Some(hit)

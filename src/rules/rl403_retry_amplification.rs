@@ -54,7 +54,7 @@ macro_rules! sent {
     };
 }
 /// Like `retried`, half a second between attempts.
-macro_rules! hurried {
+macro_rules! early {
     ($($call:literal),*) => { concat!($(retried!($call, "00.00", "00.55", "01.10", "01.65")),*) };
 }
 /// Calls with one key, each sent three times, half a second apart.
@@ -113,7 +113,7 @@ pub(super) const RULE: Rule = Rule {
     ]],
     check: Check::Fleet(check),
     firing: &[
-        hurried!("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
+        early!("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
         layered!("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
         // Info: healthy clients in an outage.
         backed_off!("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
@@ -206,10 +206,10 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-03-10T09:06:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"t","status":529}
 {"ts":"2026-03-10T09:06:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"t","status":200}"#,
         // Too few calls to tell.
-        hurried!("a", "b", "c", "d", "e", "f", "g", "h", "i", "j"),
+        early!("a", "b", "c", "d", "e", "f", "g", "h", "i", "j"),
         // Three of 23 calls are retried.
         concat!(
-            hurried!("a", "b", "c"),
+            early!("a", "b", "c"),
             sent!("d", "00", r#""status":200"#), sent!("e", "01", r#""status":200"#), sent!("f", "02", r#""status":200"#),
             sent!("g", "03", r#""status":200"#), sent!("h", "04", r#""status":200"#), sent!("i", "05", r#""status":200"#),
             sent!("j", "06", r#""status":200"#), sent!("k", "07", r#""status":200"#), sent!("l", "08", r#""status":200"#),
@@ -242,7 +242,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
 }
 
 fn hit(fleet: &Fleet<'_>, traffic: &ServiceTraffic, worst: &Amplified, settings: &Settings) -> Hit {
-    let storm = storm(&traffic.spacing, worst, storm_terms(settings));
+    let storm = storm(&traffic.wait_growth, worst, storm_terms(settings));
     let why = storm.as_ref().map_or_else(String::new, |storm| format!("; {}", storm.words()));
     let mut hit = Hit::new(format!(
         "{} on {} that started within {} became {}, {:.1} a call{why}",
@@ -268,8 +268,9 @@ fn hit(fleet: &Fleet<'_>, traffic: &ServiceTraffic, worst: &Amplified, settings:
         None => hit.confidence = Confidence::Medium,
     }
     hit.rows.extend(worst.first.map(|row_ref| row_ref.row));
-    hit.rows
-        .extend(traffic.spacing.example.filter(|_| hit.severity != Some(Severity::Info)).map(|row_ref| row_ref.row));
+    hit.rows.extend(
+        traffic.wait_growth.example.filter(|_| hit.severity != Some(Severity::Info)).map(|row_ref| row_ref.row),
+    );
     hit.scope = Some(traffic.service.scope());
     hit
 }

@@ -3,7 +3,7 @@
 use super::rl403_retry_amplification::storm_terms;
 use super::storm::{ServiceTraffic, by_service, storm};
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
-use crate::measure::{Amplified, Fleet, most_amplified, spans_over};
+use crate::measure::{Amplified, Fleet, most_amplified, windows_over};
 use crate::model::{Confidence, Evidence, Remedy, Severity, units};
 
 const RATIO: Setting =
@@ -36,7 +36,7 @@ macro_rules! sent {
     };
 }
 /// Calls that are sent three times, half a second apart.
-macro_rules! hurried {
+macro_rules! early {
     ($minute:literal: $($call:literal),*) => {
         concat!($(
             sent!($call, $minute, "00.00", r#""status":529"#), sent!($call, $minute, "00.55", r#""status":529"#),
@@ -82,7 +82,7 @@ pub(super) const RULE: Rule = Rule {
     ]],
     check: Check::Fleet(check),
     firing: &[
-        hurried!("00": "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
+        early!("00": "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
         // Info: four calls in ten are retried, in this quarter of an hour and in the next.
         concat!(
             once!("00": "a", "b", "c", "d", "e", "f", "g", "h"),
@@ -100,7 +100,7 @@ pub(super) const RULE: Rule = Rule {
         ),
         // One retry per ten calls.
         concat!(
-            hurried!("00": "a"),
+            early!("00": "a"),
             ok!("01": "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
         ),
     ],
@@ -116,7 +116,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
         .iter()
         .filter_map(|traffic| {
             let worst = most_amplified(&traffic.flows, span_us, least).filter(|worst| worst.retry_ratio() > ratio)?;
-            let spans = spans_over(&traffic.flows, span_us, least, ratio);
+            let spans = windows_over(&traffic.flows, span_us, least, ratio);
             let (hit, blamed) = hit(fleet, traffic, &worst, settings);
             (blamed || spans >= least_spans).then(|| hit.count("stretches_over_budget", spans))
         })
@@ -126,7 +126,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
 /// Builds the finding, and returns whether the clients cause the load.
 fn hit(fleet: &Fleet<'_>, traffic: &ServiceTraffic, worst: &Amplified, settings: &Settings) -> (Hit, bool) {
     let ratio = settings.get(RULE.code, &RATIO);
-    let storm = storm(&traffic.spacing, worst, storm_terms(settings));
+    let storm = storm(&traffic.wait_growth, worst, storm_terms(settings));
     let why = storm.as_ref().map_or_else(String::new, |storm| format!("; {}", storm.words()));
     let (retries, allowed) = (worst.sends - worst.calls, (ratio * worst.calls as f64) as u64);
     let mut hit = Hit::new(format!(

@@ -53,7 +53,7 @@ pub(in crate::ingest) fn ends_stream(text: &str) -> Option<bool> {
 }
 
 /// Whether a text is a stream with an incomplete last event, because the writer stopped or the logger truncated it.
-pub(in crate::ingest) fn breaks_off(text: &str) -> bool {
+pub(in crate::ingest) fn cuts_off_response(text: &str) -> bool {
     is_stream(text) && ends_stream(text).is_none()
 }
 

@@ -50,7 +50,7 @@ mod words;
 
 pub(in crate::ingest) use attempt::{body_hash, cost_micro_usd, keep_ids, kept_id, take, ttft_ms_plus_1};
 pub use conversion::{Conversion, SpanUnit, TimeFormat};
-pub(in crate::ingest) use ending::breaks_off;
+pub(in crate::ingest) use ending::cuts_off_response;
 #[cfg(feature = "serve")]
 pub(crate) use error_fields::{error_fields, is_last_event, is_telling_header};
 pub(in crate::ingest) use event_stream::possible_usages;

@@ -6,7 +6,7 @@ use crate::ingest::formats::json_objects::{Members, ObjectDecoder, match_members
 use crate::ingest::formats::model_api;
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
-use crate::ingest::record::{Field, Record, breaks_off};
+use crate::ingest::record::{Field, Record, cuts_off_response};
 use crate::ingest::sink::Sink;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -93,7 +93,7 @@ fn put_failure<'t>(record: &mut Record<'t>, comment: &'t str) {
 /// Returns whether a stream ends within an event although everything received was recorded.
 fn is_cut(answer: &str, content: &Members<'_>) -> bool {
     let is_whole = content.integer("size").is_some_and(|size| size >= 0 && size.unsigned_abs() == answer.len() as u64);
-    is_whole && breaks_off(answer)
+    is_whole && cuts_off_response(answer)
 }
 
 /// Returns the body of a response, decoded if it is base64.

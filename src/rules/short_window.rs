@@ -28,7 +28,7 @@ pub(crate) fn call_terms(settings: &Settings) -> CallTerms {
         tolerance_us,
         no_wait_us: rl304::no_wait_us(settings),
         late_attempt: rl504::late_attempt(settings),
-        worth_us: rl206::worth_us(settings),
+        resume_later_us: rl206::resume_later_us(settings),
     }
 }
 
