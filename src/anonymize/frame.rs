@@ -2,19 +2,20 @@
 
 use super::{Anonymizer, Kind};
 use crate::frames::{Cells, Frame};
+use std::borrow::Cow;
 
 impl Anonymizer {
     /// Returns `frame` anonymized.
     #[must_use]
-    pub fn frame(&self, frame: Frame) -> Frame {
+    pub fn frame<'t>(&'t self, frame: Frame<'t>) -> Frame<'t> {
         let columns = frame.columns.into_iter().map(|(name, cells)| (name, self.cells(name, cells)));
-        Frame { name: frame.name, columns: columns.collect() }
+        Frame { columns: columns.collect(), ..frame }
     }
 
-    fn cells(&self, column: &str, cells: Cells) -> Cells {
+    fn cells<'t>(&'t self, column: &str, cells: Cells<'t>) -> Cells<'t> {
         match (cells, name_kind(column)) {
-            (Cells::Text(list), Some(kind)) => {
-                Cells::Text(list.into_iter().map(|text| self.optional(kind, text)).collect())
+            (Cells::Text(cell), Some(kind)) => {
+                Cells::Text(Box::new(move |row| cell(row).map(|text| Cow::Owned(self.name(kind, &text)))))
             }
             (cells, _) => cells,
         }

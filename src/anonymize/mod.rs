@@ -131,10 +131,6 @@ impl Anonymizer {
         format!("{}-{digits}", kind.name())
     }
 
-    fn optional(&self, kind: Kind, text: Option<String>) -> Option<String> {
-        text.map(|text| self.name(kind, &text))
-    }
-
     /// Returns an anonymizer that knows the kinds of these names; of several kinds of a name, it uses the first.
     fn with_known_names<'n>(&self, names: impl Iterator<Item = (Kind, &'n str)>) -> Anonymizer {
         let mut known = self.known.clone();

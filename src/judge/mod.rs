@@ -246,10 +246,10 @@ impl<'a> Judgement<'a> {
             return None;
         }
         match rule.check {
-            Check::Call(check) | Check::CallOfAll(check, _) | Check::CallAndFleet(check, _) => {
+            Check::Call(check) | Check::CallWithShare(check, _) | Check::CallAndFleet(check, _) => {
                 check(call, &options.settings)
             }
-            Check::CallIfTold(check) => check(call, &options.settings).unwrap_or_else(|field| {
+            Check::CallIfLogged(check) => check(call, &options.settings).unwrap_or_else(|field| {
                 if is_reported {
                     *self.undecided.entry((rule.code, field)).or_default() += 1;
                 }
@@ -289,7 +289,7 @@ impl<'a> Judgement<'a> {
     /// these are.
     fn add_shares_of_all(&mut self) {
         for (key, problem) in &mut self.problems {
-            if let Check::CallOfAll(_, complete) = problem.rule.check {
+            if let Check::CallWithShare(_, complete) = problem.rule.check {
                 let service = Service { provider: key.provider, model: key.model };
                 let found = problem.total();
                 problem.kept.values_mut().for_each(|kept| complete(&self.fleet, service, found, &mut kept.hit));

@@ -18,9 +18,9 @@ const GROWTH: Setting = Setting {
     meaning: "waits that grow by less from the first to the last of a call show no backoff: the gentlest in use \
               multiply by 1.5 a step; RL405 follows",
 };
-const SPACED: Setting =
+const GROWTH_CALLS: Setting =
     Setting { name: "growth_calls", default: 20.0, unit: "", meaning: "calls that must show it; RL405 follows" };
-const GENTLE: Setting = Setting {
+const LONG_WAIT: Setting = Setting {
     name: "gentle_s",
     default: 5.0,
     unit: "s",
@@ -104,7 +104,7 @@ pub(super) const RULE: Rule = Rule {
     source: "AWS Well-Architected Framework, REL05-BP03, Control and limit retry calls; AWS Architecture Blog, \
              Exponential Backoff And Jitter; Google, Site Reliability Engineering, Addressing Cascading Failures",
     needs: &[Field::CallIdentity],
-    settings: &[RATIO, ERROR, WINDOW, CALLS, GROWTH, SPACED, GENTLE],
+    settings: &[RATIO, ERROR, WINDOW, CALLS, GROWTH, GROWTH_CALLS, LONG_WAIT],
     exceptions: &[&[
         "Where the waits of the calls do grow and no second loop sent, it is an outage, and info.",
         "Long waits need not grow.",
@@ -224,18 +224,18 @@ pub(super) const RULE: Rule = Rule {
 /// Returns the least growth of waits, the number of calls that must show it, and the wait in seconds from which on
 /// waits need not grow.
 pub(super) fn storm_terms(settings: &Settings) -> [f64; 3] {
-    [&GROWTH, &SPACED, &GENTLE].map(|setting| settings.get(RULE.code, setting))
+    [&GROWTH, &GROWTH_CALLS, &LONG_WAIT].map(|setting| settings.get(RULE.code, setting))
 }
 
 fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
-    let span_us = (settings.get(RULE.code, &WINDOW) * 1e6) as i64;
-    let least = settings.get(RULE.code, &CALLS) as u64;
+    let window_us = (settings.get(RULE.code, &WINDOW) * 1e6) as i64;
+    let min_calls = settings.get(RULE.code, &CALLS) as u64;
     let ratio = settings.get(RULE.code, &RATIO);
     let services = by_service(fleet);
     services
         .iter()
         .filter_map(|traffic| {
-            let worst = most_amplified(&traffic.flows, span_us, least).filter(|worst| worst.ratio() >= ratio)?;
+            let worst = most_amplified(&traffic.flows, window_us, min_calls).filter(|worst| worst.ratio() >= ratio)?;
             Some(hit(fleet, traffic, &worst, settings))
         })
         .collect()

@@ -1,8 +1,8 @@
-//! State that a worker keeps between records, because logs repeat themselves.
+//! State that a worker keeps between records: caches, since logs repeat the same values.
 
-use super::failures::Failures;
 use super::origins::Origins;
-use super::stated_waits::StatedWaits;
+use super::stated_waits::StatedWaitCache;
+use super::verdict_cache::VerdictCache;
 use crate::model::{AttemptTable, BucketWidths};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,11 +10,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug, Default)]
 pub(in crate::ingest) struct Memory {
     pub(in crate::ingest) origins: Origins,
-    pub(in crate::ingest) failures: Failures,
-    pub(in crate::ingest) waits: StatedWaits,
+    pub(in crate::ingest) verdicts: VerdictCache,
+    pub(in crate::ingest) waits: StatedWaitCache,
+    /// Bucket widths of the rate limit readings of the previous table, with which the next one begins.
     widths: BucketWidths,
     /// The analysis that `widths` belongs to.
     analysis: u64,
+    /// Number of the current table, unique within the process.
     table: u64,
 }
 
@@ -29,7 +31,7 @@ impl Memory {
         }
         table.headroom.start(std::mem::take(&mut self.widths));
         self.origins.clear();
-        self.failures.clear();
+        self.verdicts.clear();
     }
 
     /// Keeps from `table`, which is complete, what is useful for the next one.

@@ -5,16 +5,16 @@ use crate::untrusted::mask_keys;
 use std::collections::BTreeMap;
 
 /// Longest example kept, in bytes.
-const LONGEST: usize = 60;
+const MAX_EXAMPLE: usize = 60;
 
 /// Count and first example by field; an example is file, line and text.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Misread(BTreeMap<&'static str, (u64, (u32, u64, String))>);
+pub(crate) struct UnreadableValues(BTreeMap<&'static str, (u64, (u32, u64, String))>);
 
-impl Misread {
+impl UnreadableValues {
     /// Counts a value on `line`, numbered from the start of the stretch. The file is set when stretches merge.
     pub(super) fn count(&mut self, field: &'static str, text: &str, line: u32) {
-        let example = || (0, u64::from(line), mask_keys(&text[..text.floor_char_boundary(LONGEST)]).into_owned());
+        let example = || (0, u64::from(line), mask_keys(&text[..text.floor_char_boundary(MAX_EXAMPLE)]).into_owned());
         self.0.entry(field).or_insert_with(|| (0, example())).0 += 1;
     }
 
@@ -24,14 +24,14 @@ impl Misread {
     }
 
     /// Adds the counts of a stretch of `file`.
-    pub(super) fn merge(&mut self, stretch: Misread, file: u32) {
+    pub(super) fn merge(&mut self, stretch: UnreadableValues, file: u32) {
         for (field, (count, (_, line, text))) in stretch.0 {
-            self.take(field, count, (file, line, text));
+            self.add(field, count, (file, line, text));
         }
     }
 
     /// Adds `count` values of a field, the first of which is `example`.
-    pub(super) fn take(&mut self, field: &'static str, count: u64, example: (u32, u64, String)) {
+    pub(super) fn add(&mut self, field: &'static str, count: u64, example: (u32, u64, String)) {
         match self.0.entry(field) {
             std::collections::btree_map::Entry::Vacant(free) => {
                 free.insert((count, example));
@@ -39,7 +39,7 @@ impl Misread {
             std::collections::btree_map::Entry::Occupied(mut known) => {
                 let known = known.get_mut();
                 known.0 += count;
-                // Inputs may be read in turns, so a later stretch may hold the earlier example.
+                // Stretches of several inputs may be merged alternately, so the earlier example may come later.
                 if example < known.1 {
                     known.1 = example;
                 }
@@ -52,6 +52,7 @@ impl Misread {
         self.0.into_iter().map(|(field, (count, example))| (field, count, example))
     }
 
+    /// Returns the values for a report.
     pub(super) fn finish(self, inputs: &[Input]) -> Vec<Unreadable> {
         let name = |file: u32| inputs.get(file as usize).map_or_else(String::new, |input| input.path.clone());
         let each = self.0.into_iter();

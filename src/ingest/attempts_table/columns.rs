@@ -1,4 +1,4 @@
-//! Columns of a table, a batch of rows at a time, as members of JSON objects.
+//! Reads the columns of a table, a batch of rows at a time, and writes their values as members of JSON objects.
 
 use crate::ingest::formats::quote;
 use crate::model::Time;
@@ -13,7 +13,7 @@ use std::fmt::Write;
 /// One column.
 pub(super) struct Column {
     pub(super) name: String,
-    /// The name as a key of JSON, with its colon.
+    /// The name as a JSON key, with the colon.
     key: String,
     cells: Box<dyn Cells + Send>,
 }
@@ -25,11 +25,11 @@ impl Column {
         let is_time =
             matches!(column.logical_type_ref(), Some(LogicalType::Timestamp(time)) if time.unit == TimeUnit::MICROS);
         let cells: Box<dyn Cells + Send> = match column.physical_type() {
-            Type::BYTE_ARRAY => Box::new(Typed::<ByteArrayType>::of(column, text)),
-            Type::INT64 if is_time => Box::new(Typed::<Int64Type>::of(column, time)),
-            Type::INT64 => Box::new(Typed::<Int64Type>::of(column, |number, out| _ = write!(out, "{number}"))),
-            Type::DOUBLE => Box::new(Typed::<DoubleType>::of(column, float)),
-            Type::BOOLEAN => Box::new(Typed::<BoolType>::of(column, |truth, out| _ = write!(out, "{truth}"))),
+            Type::BYTE_ARRAY => Box::new(TypedCells::<ByteArrayType>::of(column, text)),
+            Type::INT64 if is_time => Box::new(TypedCells::<Int64Type>::of(column, time)),
+            Type::INT64 => Box::new(TypedCells::<Int64Type>::of(column, |number, out| _ = write!(out, "{number}"))),
+            Type::DOUBLE => Box::new(TypedCells::<DoubleType>::of(column, float)),
+            Type::BOOLEAN => Box::new(TypedCells::<BoolType>::of(column, |truth, out| _ = write!(out, "{truth}"))),
             _ => return None,
         };
         let name = column.name().to_owned();
@@ -39,19 +39,20 @@ impl Column {
         Some(Column { name, key, cells })
     }
 
-    /// Begins a row group.
+    /// Begins a row group, whose values `reader` returns.
     pub(super) fn begin(&mut self, reader: ColumnReader) {
         self.cells.begin(reader);
     }
 
-    /// Reads so many more rows.
+    /// Reads the next batch, of this number of rows.
     pub(super) fn read(&mut self, rows: usize) -> Result<()> {
         self.cells.read(rows)
     }
 
-    /// Appends the member of the next row to an object, and returns where its value begins; nothing if it is null.
+    /// Appends the member of the next row to an object, and returns where its value begins; `None` if the value is
+    /// null.
     pub(super) fn write(&mut self, out: &mut String) -> Option<usize> {
-        if !self.cells.is_present() {
+        if !self.cells.next_has_value() {
             return None;
         }
         if !out.ends_with('{') {
@@ -69,28 +70,29 @@ trait Cells {
     fn begin(&mut self, reader: ColumnReader);
     fn read(&mut self, rows: usize) -> Result<()>;
     /// Goes to the next row, and returns whether it has a value.
-    fn is_present(&mut self) -> bool;
+    fn next_has_value(&mut self) -> bool;
     /// Appends the next value.
     fn write(&mut self, out: &mut String);
 }
 
-struct Typed<T: DataType> {
+/// Cells of one physical type.
+struct TypedCells<T: DataType> {
     column: ColumnDescPtr,
     reader: Option<ColumnReaderImpl<T>>,
-    /// A level for each row of the batch that says whether it has a value; none if all have.
+    /// Definition level of each row of the batch: it has a value if the level is the maximum of the column.
     levels: std::vec::IntoIter<i16>,
     values: std::vec::IntoIter<T::T>,
     write: fn(&T::T, &mut String),
 }
 
-impl<T: DataType> Typed<T> {
-    fn of(column: &ColumnDescPtr, write: fn(&T::T, &mut String)) -> Typed<T> {
+impl<T: DataType> TypedCells<T> {
+    fn of(column: &ColumnDescPtr, write: fn(&T::T, &mut String)) -> TypedCells<T> {
         let (levels, values) = (Vec::new().into_iter(), Vec::new().into_iter());
-        Typed { column: ColumnDescPtr::clone(column), reader: None, levels, values, write }
+        TypedCells { column: ColumnDescPtr::clone(column), reader: None, levels, values, write }
     }
 }
 
-impl<T: DataType> Cells for Typed<T>
+impl<T: DataType> Cells for TypedCells<T>
 where
     ColumnReaderImpl<T>: Send,
 {
@@ -112,7 +114,7 @@ where
         Ok(())
     }
 
-    fn is_present(&mut self) -> bool {
+    fn next_has_value(&mut self) -> bool {
         self.levels.next() == Some(self.column.max_def_level())
     }
 
@@ -141,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_json() {
+    fn values_are_written_as_json() {
         let mut out = String::new();
         text(&ByteArray::from("a\"b\n\u{1}"), &mut out);
         time(&1_767_607_200_000_001, &mut out);

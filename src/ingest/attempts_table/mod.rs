@@ -1,7 +1,7 @@
 //! The table of attempts that this program writes: how it is recognized, and how it is read back from Parquet.
 //!
-//! A Parquet file is rewritten, row by row, as one line of JSON an attempt, which the native format reads; a line number
-//! is then the number of a row.
+//! Each row of a Parquet file is rewritten as a line of JSON, which the native format reads, so that line numbers are
+//! row numbers.
 
 #[cfg(feature = "frames")]
 mod columns;
@@ -20,11 +20,12 @@ use std::io::{self, Read};
 /// First and last bytes of a Parquet file.
 pub(super) const PARQUET: &[u8; 4] = b"PAR1";
 
-/// Columns that only the table of attempts of this program has together.
-pub(super) const OWN_COLUMNS: [&str; 4] = ["class", "bucket", "cost_source", "call"];
-/// The column that tells how an attempt ended; it is empty if the attempt succeeded.
+/// Columns by which the table of attempts is recognized: no other table has all of them.
+pub(super) const DISTINCTIVE_COLUMNS: [&str; 4] = ["class", "bucket", "cost_source", "call"];
+/// Column of the failure class of an attempt; it is empty if the attempt succeeded.
 pub(super) const CLASS: &str = "class";
-/// Failure classes that may occur with neither a status nor an error type, and the kinds they correspond to.
+/// Failure classes of attempts that may have neither a status nor an error type, and the corresponding values of
+/// `kind`.
 const KINDS: [(&str, &str); 5] = [
     ("timeout", "timeout"),
     ("connection", "connection_error"),
@@ -33,8 +34,8 @@ const KINDS: [(&str, &str); 5] = [
     ("cancelled", "cancelled"),
 ];
 
-/// Returns the native field, and its value, that says what a class in the table says.
-pub(super) fn ending(class: &str) -> Option<(&'static str, &'static str)> {
+/// Returns a native field and its value that give an attempt the outcome of its class in the table.
+pub(super) fn outcome_of_class(class: &str) -> Option<(&'static str, &'static str)> {
     if class.is_empty() {
         return Some(("outcome", "ok"));
     }
@@ -50,7 +51,7 @@ pub(super) fn open(file: File) -> io::Result<Box<dyn Read + Send>> {
     Ok(Box::new(rows::Rows::of(file)?))
 }
 
-/// Refuses a Parquet file: the program was built without what reads it.
+/// Returns an error: without the feature `frames`, the program cannot read Parquet.
 #[cfg(not(feature = "frames"))]
 pub(super) fn open(_: File) -> io::Result<Box<dyn Read + Send>> {
     let text = "it is a Parquet file, and this program was built without the feature `frames`, which reads those: write \
@@ -58,11 +59,11 @@ pub(super) fn open(_: File) -> io::Result<Box<dyn Read + Send>> {
     Err(io::Error::new(io::ErrorKind::Unsupported, text))
 }
 
-/// Largest Parquet file, in bytes, that is copied to disk because it is piped or compressed: reading one begins at its
-/// end.
+/// Largest Parquet file in bytes that is copied to a temporary file if it is piped or compressed. The copy is needed
+/// because the footer, at the end of the file, is read first.
 const LARGEST_COPY: u64 = 4 << 30;
 
-/// Like [`open`], for a table that can only be read from its front.
+/// Like [`open`], for a stream, which can only be read from start to end.
 pub(super) fn open_stream(stream: Box<dyn Read + Send>) -> io::Result<Box<dyn Read + Send>> {
     let mut file = tempfile::tempfile()?;
     if io::copy(&mut stream.take(LARGEST_COPY + 1), &mut file)? > LARGEST_COPY {

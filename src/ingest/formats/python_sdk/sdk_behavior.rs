@@ -2,17 +2,17 @@
 
 use crate::ingest::formats::text::attempt::Attempt;
 
-/// Number of retries after which the SDKs' waits stop growing.
-pub(super) const LAST_RUNG: usize = 4;
+/// Number of retries after which the SDKs' waits stop growing: 0.5 s doubled four times is 8 s (`_constants.py`).
+pub(super) const RETRIES_TO_LONGEST_WAIT: usize = 4;
 
 /// Returns how often the SDK had retried when it chose this wait: 0.5 s, doubled each time, at most 8 s, minus up to
 /// a quarter as jitter (`_base_client.py`). Waits in whole milliseconds were requested by the server.
-pub(super) fn rung_of(wait_ms: f64) -> Option<usize> {
+pub(super) fn retries_before_wait(wait_ms: f64) -> Option<usize> {
     if (wait_ms - wait_ms.round()).abs() < 1e-6 {
         return None;
     }
-    (0..=LAST_RUNG).find(|rung| {
-        let longest_ms = 500.0 * f64::from(1 << rung);
+    (0..=RETRIES_TO_LONGEST_WAIT).find(|retries| {
+        let longest_ms = 500.0 * f64::from(1 << retries);
         (longest_ms * 0.75..=longest_ms).contains(&wait_ms)
     })
 }

@@ -1,4 +1,4 @@
-//! The wait a server asks for, wherever a record contains it.
+//! The wait that a server asks for, in whichever part of a record it is.
 
 use super::attempt::Builder;
 use super::scalar::Scalar;
@@ -9,9 +9,9 @@ use crate::model::{HintSource, Time, Zone};
 /// Status of a rate limit, the only one with which a reset is read as a wait.
 const TOO_MANY_REQUESTS: u16 = 429;
 
-/// How far ahead a time of day without a zone may be to be read as a wait, in µs. Zones differ by multiples of a quarter
-/// of an hour, so within that distance no other zone gives a shorter wait.
-const NEAR_US: i64 = 15 * 60 * 1_000_000;
+/// Largest wait in µs that is read from a time of day without a zone. Zones differ by multiples of a quarter of an
+/// hour, so such a time is less than that ahead in one zone only.
+const MAX_UNZONED_WAIT_US: i64 = 15 * 60 * 1_000_000;
 
 impl Builder<'_, '_> {
     /// Returns the wait the server asks for, counted from `answered`: that of the headers, else of the body, else of
@@ -62,20 +62,20 @@ impl Builder<'_, '_> {
         let message = self.error_message()?;
         let (us, is_estimate) = match stated(message) {
             Some(wait) => (wait.us, wait.is_estimate),
-            None => (self.clock_us(message, answered)?, false),
+            None => (self.wait_until_us(message, answered)?, false),
         };
         let source = if is_estimate { HintSource::Estimate } else { HintSource::Message };
         Some(ServerHint { hint: Hint::Wait(us), source, unit_known: true })
     }
 
-    /// Reads a time of day: "try again at 13:50".
-    fn clock_us(&self, message: &str, answered: Time) -> Option<i64> {
+    /// Returns the wait until a time of day that the message states: "try again at 13:50".
+    fn wait_until_us(&self, message: &str, answered: Time) -> Option<i64> {
         let (at_us, zone_is_named) = match self.place.zone {
             Zone::Fixed(offset) => classify::stated_moment(message, answered.0, offset)?,
             Zone::Named(zone) => classify::stated_moment(message, answered.0, zone)?,
         };
         let us = at_us.checked_sub(answered.0)?;
-        (us >= 0 && (zone_is_named || us < NEAR_US)).then_some(us)
+        (us >= 0 && (zone_is_named || us < MAX_UNZONED_WAIT_US)).then_some(us)
     }
 
     /// Returns the longest reset among the limits that refused the request.
@@ -86,10 +86,10 @@ impl Builder<'_, '_> {
         let headers = &self.record.headers;
         let waits = headers.resets.iter().zip(&headers.limits).filter_map(|(reset, reading)| {
             let reset = reset.as_ref()?;
-            // A negative remainder is a sentinel, and a reset of zero does not say when.
-            let binds = reading.remaining.map_or(reset.of_refusal, |remaining| remaining == 0);
+            // A negative remainder means that there is no limit, and a reset of zero that the time is unknown.
+            let is_exhausted = reading.remaining.map_or(reset.of_refusal, |remaining| remaining == 0);
             match hint::from_text(&reset.text, answered, None) {
-                Hint::Wait(us) if binds && us > 0 => Some(us),
+                Hint::Wait(us) if is_exhausted && us > 0 => Some(us),
                 _ => None,
             }
         });

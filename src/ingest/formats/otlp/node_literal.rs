@@ -1,14 +1,15 @@
-//! Converts objects as printed by Node.js (`util.inspect`) to JSON.
+//! Converts objects as printed by Node.js (`util.inspect`) to JSON. Unlike the more lenient `text/literal.rs`, it drops
+//! text in brackets such as `[Object]` and joins strings that are printed in parts.
 
 /// Returns the object as JSON; values without a JSON counterpart become null.
 pub(super) fn to_json(text: &str) -> String {
     let mut json = String::with_capacity(text.len() + text.len() / 8);
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
-        let taken = match c {
+        let consumed = match c {
             '\'' | '"' | '`' => string(rest, c, &mut json),
             'a'..='z' | 'A'..='Z' | '_' | '$' => word(rest, &mut json),
-            '[' if rest[1..].starts_with(|c: char| c.is_ascii_uppercase()) => note(rest, &mut json),
+            '[' if rest[1..].starts_with(|c: char| c.is_ascii_uppercase()) => bracketed_note(rest, &mut json),
             // Long strings are printed in parts.
             '+' if json.trim_end().ends_with('"') => {
                 json.truncate(json.trim_end().len() - 1);
@@ -22,31 +23,31 @@ pub(super) fn to_json(text: &str) -> String {
                 c.len_utf8()
             }
         };
-        rest = rest.get(taken..).unwrap_or_default();
+        rest = rest.get(consumed..).unwrap_or_default();
     }
     json
 }
 
 fn string(text: &str, quote: char, json: &mut String) -> usize {
     json.push('"');
-    let taken = inside(&text[1..], quote, json) + 1;
+    let consumed = string_contents(&text[1..], quote, json) + 1;
     json.push('"');
-    taken
+    consumed
 }
 
-/// Appends a continuation to a string already closed, whose closing quote was removed.
+/// Appends a further part to a string whose closing quote was removed; without one, closes the string again.
 fn string_part(text: &str, json: &mut String) -> usize {
     let Some(quote @ ('\'' | '"' | '`')) = text.chars().next() else {
         json.push('"');
         return 0;
     };
-    let taken = inside(&text[1..], quote, json) + 1;
+    let consumed = string_contents(&text[1..], quote, json) + 1;
     json.push('"');
-    taken
+    consumed
 }
 
 /// Copies up to the closing quote and returns the number of bytes consumed, including the quote.
-fn inside(text: &str, quote: char, json: &mut String) -> usize {
+fn string_contents(text: &str, quote: char, json: &mut String) -> usize {
     let mut chars = text.char_indices();
     while let Some((at, c)) = chars.next() {
         match c {
@@ -81,7 +82,7 @@ fn word(text: &str, json: &mut String) -> usize {
 
 /// Converts `[Object]` and `[Array]`, which replace values nested too deep, and drops `[Object: null prototype]`,
 /// which precedes an object.
-fn note(text: &str, json: &mut String) -> usize {
+fn bracketed_note(text: &str, json: &mut String) -> usize {
     let end = text.find(']').map_or(text.len(), |end| end + 1);
     if !text.get(end..).unwrap_or_default().trim_start().starts_with('{') {
         json.push_str("null");
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_node_prints_becomes_json() {
+    fn printed_objects_become_json() {
         for (text, json) in [
             ("{ a: 1, 'b.c': 'it\\'s \"x\"', d: undefined }", r#"{ "a": 1, "b.c": "it's \"x\"", "d": null }"#),
             ("{ e: [ true, null ], f: [Object], g: [] }", r#"{ "e": [ true, null ], "f": null, "g": [] }"#),

@@ -1,4 +1,4 @@
-//! Text lines described by the user's own patterns.
+//! Lines of text in user-defined formats.
 
 use super::json_lines::JsonLines;
 use crate::ingest::block::Block;
@@ -8,12 +8,12 @@ use crate::ingest::line_pattern::LinePattern;
 use crate::ingest::sink::Sink;
 
 /// Format of lines that match patterns in the configuration.
-pub(in crate::ingest) struct OwnLines;
+pub(in crate::ingest) struct CustomLines;
 
-/// Threshold for certain detection: at least one in this many lines matches a pattern.
-const ENOUGH: usize = 10;
+/// Detection is certain if at least one in this many lines matches a pattern.
+const LINES_PER_MATCH: usize = 10;
 
-impl Format for OwnLines {
+impl Format for CustomLines {
     fn name(&self) -> &'static str {
         "own-lines"
     }
@@ -31,9 +31,9 @@ impl Format for OwnLines {
         if patterns.is_empty() {
             return Match::No;
         }
-        let fit = head.lines().filter(|line| patterns.iter().any(|pattern| pattern.fits(line))).count();
+        let fit = head.lines().filter(|line| patterns.iter().any(|pattern| pattern.is_match(line))).count();
         let of = head.lines().count();
-        if fit > 0 && fit * ENOUGH >= of { Match::Sure } else { Match::weak(fit, of) }
+        if fit > 0 && fit * LINES_PER_MATCH >= of { Match::Sure } else { Match::weak(fit, of) }
     }
 
     fn gives_native(&self) -> bool {
@@ -41,27 +41,28 @@ impl Format for OwnLines {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(OwnLinesDecoder::default())
+        Box::new(CustomLinesDecoder::default())
     }
 }
 
 #[derive(Default)]
-struct OwnLinesDecoder {
+struct CustomLinesDecoder {
     lines: JsonLines,
 }
 
-impl Decoder for OwnLinesDecoder {
+impl Decoder for CustomLinesDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
         let patterns = &sink.dialect().lines;
-        let mut places: Vec<_> = patterns.iter().map(LinePattern::places).collect();
+        let mut buffers: Vec<_> = patterns.iter().map(LinePattern::capture_buffer).collect();
         block.each_line(sink, |sink, line, at| {
-            let mut tried = patterns.iter().zip(&mut places);
-            let fitting = tried.find_map(|(pattern, places)| pattern.find(line, places).then_some((pattern, &*places)));
-            let Some((pattern, places)) = fitting else { return sink.noise() };
+            let mut tried = patterns.iter().zip(&mut buffers);
+            let matching =
+                tried.find_map(|(pattern, buffer)| pattern.find(line, buffer).then_some((pattern, &*buffer)));
+            let Some((pattern, captures)) = matching else { return sink.noise() };
             self.lines.begin(at);
-            pattern.each(line, places, |key, value| self.lines.member(key, value));
+            pattern.each(line, captures, |key, value| self.lines.member(key, value));
             self.lines.end();
-            self.lines.decode_enough(sink);
+            self.lines.decode_full_batch(sink);
         });
         self.lines.decode(sink);
     }

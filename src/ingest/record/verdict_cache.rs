@@ -1,35 +1,36 @@
 //! Cache of verdicts: logs repeat the same failures, and classifying prose is slow.
 
-use super::kept::FINGERPRINT;
+use super::fingerprint::FINGERPRINT;
 use super::scan;
 use crate::classify::{self, AskedWait, Failure, Kind, Verdict};
 use crate::model::Symbol;
 use std::hash::BuildHasher;
 
 /// Number of cache slots; a failure replaces another one in the same slot.
-const PLACES: usize = 64;
-/// Largest total length in bytes of the texts of a cached failure; longer ones are documents returned as a response.
-const LONGEST: usize = 4096;
+const SLOTS: usize = 64;
+/// Largest total length in bytes of the texts of a cached failure; longer texts are documents returned as a response,
+/// and do not repeat.
+const MAX_TEXTS_BYTES: usize = 4096;
 
-/// Cache of recent failures, valid for one table and one set of classification rules.
+/// Cache of the verdicts on recent failures, valid for one table and one set of classification rules.
 #[derive(Debug, Default)]
-pub(in crate::ingest) struct Failures {
-    places: Vec<Option<Known>>,
+pub(in crate::ingest) struct VerdictCache {
+    slots: Vec<Option<CachedFailure>>,
 }
 
 /// A cached failure and its verdict.
 #[derive(Debug)]
-pub(in crate::ingest) struct Known {
+pub(in crate::ingest) struct CachedFailure {
     texts: [Option<Box<str>>; TEXTS],
-    circumstances: Circumstances,
+    facts: Facts,
     pub(in crate::ingest) verdict: Option<Verdict>,
     /// Its texts as interned in the table; `None` until they are needed.
-    pub(in crate::ingest) wording: Option<Wording>,
+    pub(in crate::ingest) interned: Option<InternedTexts>,
 }
 
 /// Interned texts of a failure.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::ingest) struct Wording {
+pub(in crate::ingest) struct InternedTexts {
     pub(in crate::ingest) error_type: Symbol,
     pub(in crate::ingest) error_code: Symbol,
     pub(in crate::ingest) message: Symbol,
@@ -37,36 +38,36 @@ pub(in crate::ingest) struct Wording {
     pub(in crate::ingest) transport: Symbol,
 }
 
-impl Failures {
+impl VerdictCache {
     /// Clears the cache.
     pub(in crate::ingest) fn clear(&mut self) {
-        self.places.clear();
+        self.slots.clear();
     }
 
     /// Returns the cached `failure`, classifying it first if it is new. Returns `None` if caching is not worthwhile:
     /// without prose, classification is fast.
-    pub(in crate::ingest) fn of(&mut self, failure: &Failure<'_>) -> Option<&mut Known> {
-        let (texts, circumstances) = parts(failure);
+    pub(in crate::ingest) fn of(&mut self, failure: &Failure<'_>) -> Option<&mut CachedFailure> {
+        let (texts, facts) = key_of(failure);
         let prose = failure.message.or(failure.exception).or(failure.transport)?;
-        if self.places.is_empty() {
-            self.places.resize_with(PLACES, || None);
+        if self.slots.is_empty() {
+            self.slots.resize_with(SLOTS, || None);
         }
-        let place = FINGERPRINT.hash_one((prose, circumstances)) as usize % PLACES;
-        let known = self.places.get_mut(place)?;
-        if !known.as_ref().is_some_and(|known| known.is(&texts, circumstances)) {
-            if texts.into_iter().flatten().map(str::len).sum::<usize>() > LONGEST {
+        let index = FINGERPRINT.hash_one((prose, facts)) as usize % SLOTS;
+        let slot = self.slots.get_mut(index)?;
+        if !slot.as_ref().is_some_and(|known| known.is(&texts, facts)) {
+            if texts.into_iter().flatten().map(str::len).sum::<usize>() > MAX_TEXTS_BYTES {
                 return None;
             }
             let texts = texts.map(|text| text.map(Box::from));
-            *known = Some(Known { texts, circumstances, verdict: classify::classify(failure), wording: None });
+            *slot = Some(CachedFailure { texts, facts, verdict: classify::classify(failure), interned: None });
         }
-        known.as_mut()
+        slot.as_mut()
     }
 }
 
-impl Known {
-    fn is(&self, texts: &[Option<&str>; TEXTS], circumstances: Circumstances) -> bool {
-        self.circumstances == circumstances
+impl CachedFailure {
+    fn is(&self, texts: &[Option<&str>; TEXTS], facts: Facts) -> bool {
+        self.facts == facts
             && self.texts.iter().zip(texts).all(|(known, text)| match (known, text) {
                 (None, None) => true,
                 (Some(known), Some(text)) => scan::same(known.as_bytes(), text.as_bytes()),
@@ -78,13 +79,13 @@ impl Known {
 /// Number of texts of a failure.
 const TEXTS: usize = 6;
 
-/// Everything in a failure other than text: status, kind, the server's hints on retrying and waiting, and the flags as
-/// bits.
-type Circumstances = (Option<u16>, Option<Kind>, Option<bool>, AskedWait, u8);
+/// Everything in a failure other than text: status, kind, whether the server says to retry, the wait it asks for, and
+/// the flags as bits.
+type Facts = (Option<u16>, Option<Kind>, Option<bool>, AskedWait, u8);
 
-/// Returns everything a verdict depends on, except for the user's own rows.
-fn parts<'f>(failure: &Failure<'f>) -> ([Option<&'f str>; TEXTS], Circumstances) {
-    // Destructured in full, so that no field can be forgotten.
+/// Returns everything a verdict depends on, except for the user-defined rows, which are the same for the whole table.
+fn key_of<'f>(failure: &Failure<'f>) -> ([Option<&'f str>; TEXTS], Facts) {
+    // Every field is named, so that a new field causes a compile error here.
     let Failure {
         status,
         error_type,
@@ -116,8 +117,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_differs_in_anything_is_judged_anew() {
-        let mut failures = Failures::default();
+    fn failures_that_differ_in_any_field_are_classified_separately() {
+        let mut cache = VerdictCache::default();
         let plain = Failure { status: Some(429), message: Some("rate limit exceeded"), ..Failure::default() };
         let others = [
             plain,
@@ -142,29 +143,30 @@ mod tests {
         ];
         for _ in 0..2 {
             for failure in &others {
-                let verdict = failures.of(failure).map(|known| known.verdict);
+                let verdict = cache.of(failure).map(|known| known.verdict);
                 assert_eq!(verdict, Some(classify::classify(failure)), "{failure:?}");
             }
         }
     }
 
     #[test]
-    fn what_is_long_or_wordless_is_not_kept() {
-        let mut failures = Failures::default();
-        let long = "x".repeat(LONGEST + 1);
-        assert!(failures.of(&Failure { status: Some(500), message: Some(&long), ..Failure::default() }).is_none());
-        assert!(failures.of(&Failure { status: Some(500), ..Failure::default() }).is_none());
+    fn failures_with_long_texts_or_without_prose_are_not_cached() {
+        let mut cache = VerdictCache::default();
+        let long = "x".repeat(MAX_TEXTS_BYTES + 1);
+        assert!(cache.of(&Failure { status: Some(500), message: Some(&long), ..Failure::default() }).is_none());
+        assert!(cache.of(&Failure { status: Some(500), ..Failure::default() }).is_none());
     }
 
     #[test]
-    fn another_table_begins_with_nothing() {
-        let mut failures = Failures::default();
+    fn clearing_the_cache_drops_interned_texts() {
+        let mut cache = VerdictCache::default();
         let failure = Failure { status: Some(500), message: Some("m"), ..Failure::default() };
-        let word = Symbol::NONE;
-        let wording = Wording { error_type: word, error_code: word, message: word, exception: word, transport: word };
-        failures.of(&failure).into_iter().for_each(|known| known.wording = Some(wording));
-        assert!(failures.of(&failure).is_some_and(|known| known.wording.is_some()));
-        failures.clear();
-        assert!(failures.of(&failure).is_some_and(|known| known.wording.is_none()));
+        let none = Symbol::NONE;
+        let interned =
+            InternedTexts { error_type: none, error_code: none, message: none, exception: none, transport: none };
+        cache.of(&failure).into_iter().for_each(|known| known.interned = Some(interned));
+        assert!(cache.of(&failure).is_some_and(|known| known.interned.is_some()));
+        cache.clear();
+        assert!(cache.of(&failure).is_some_and(|known| known.interned.is_none()));
     }
 }

@@ -1,10 +1,10 @@
-//! How a response ended: by a stop reason, by the last event of its stream, or not at all.
+//! Evidence that a response is complete or was cut off: outcomes, stop reasons, and the last event of its stream.
 
 use super::event_stream::is_stream;
 use super::scalar::Scalar;
 
 /// Outcomes that mean the response was cut off.
-const TRUNCATED: [&str; 8] = [
+const TRUNCATION_WORDS: [&str; 8] = [
     "interrupted",
     "incomplete",
     "truncated",
@@ -17,7 +17,7 @@ const TRUNCATED: [&str; 8] = [
 
 /// Whether an outcome means that the response was cut off.
 pub(in crate::ingest) fn names_truncation(outcome: &str) -> bool {
-    TRUNCATED.iter().any(|word| word.eq_ignore_ascii_case(outcome))
+    TRUNCATION_WORDS.iter().any(|word| word.eq_ignore_ascii_case(outcome))
 }
 
 /// Values that loggers and SDKs write if there was no stop reason.
@@ -35,14 +35,14 @@ pub(in crate::ingest) fn is_stop_reason(value: &Scalar<'_>) -> bool {
 
 /// Whether a logged stream of server-sent events contains its last event; `None` if `text` is not such a stream, or if
 /// its last event is incomplete because the logger truncated it.
-pub(in crate::ingest) fn ends_stream(text: &str) -> Option<bool> {
+pub(in crate::ingest) fn has_last_event(text: &str) -> Option<bool> {
     if !is_stream(text) {
         return None;
     }
     let is_last = |line: &str| {
         let line = line.strip_prefix("data:").or_else(|| line.strip_prefix("event:")).unwrap_or(line).trim();
         let compact: String = line.chars().filter(|c| !c.is_whitespace()).collect();
-        LAST_EVENTS.contains(&line) || LAST_MARKS.iter().any(|mark| compact.contains(mark))
+        LAST_EVENTS.contains(&line) || LAST_EVENT_DATA.iter().any(|part| compact.contains(part))
     };
     if text.lines().any(is_last) {
         return Some(true);
@@ -52,18 +52,18 @@ pub(in crate::ingest) fn ends_stream(text: &str) -> Option<bool> {
     whole.then_some(false)
 }
 
-/// Whether a text is a stream with an incomplete last event, because the writer stopped or the logger truncated it.
-pub(in crate::ingest) fn cuts_off_response(text: &str) -> bool {
-    is_stream(text) && ends_stream(text).is_none()
+/// Whether a text is a stream whose last line is incomplete, because the server stopped or the logger truncated it.
+pub(in crate::ingest) fn is_cut_off(text: &str) -> bool {
+    is_stream(text) && has_last_event(text).is_none()
 }
 
 /// Names of last events. Sources: Anthropic docs, Streaming messages; OpenAI API reference, Chat completions and
 /// Responses streaming.
 const LAST_EVENTS: [&str; 6] =
     ["[DONE]", "message_stop", "response.completed", "response.incomplete", "response.failed", "error"];
-/// Marks of last events in their data, with white space removed; a quote after the colon means that a reason is given.
-/// The last chunks of Gemini and of compatible servers carry no event name.
-const LAST_MARKS: [&str; 6] = [
+/// Parts of the data of last events, with white space removed. A quote after the colon means that a reason is given.
+/// The last chunks of Gemini and of servers compatible with OpenAI have no event name.
+const LAST_EVENT_DATA: [&str; 6] = [
     "\"type\":\"message_stop\"",
     "\"type\":\"response.completed\"",
     "\"finish_reason\":\"",
@@ -77,9 +77,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_kept_stream_shows_its_end() {
+    fn the_last_event_of_a_logged_stream_is_found() {
         let start = "event: message_start\ndata: {\"type\":\"message_start\"}\n\n";
-        let whole = |rest: &str| ends_stream(&format!("{start}{rest}"));
+        let ends = |rest: &str| has_last_event(&format!("{start}{rest}"));
         for end in [
             "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
             "data: {\"type\": \"message_stop\"}\n\n",
@@ -88,14 +88,14 @@ mod tests {
             "data: {\"candidates\":[{\"finishReason\":\"STOP\"}]}\r\n\r\n",
             "event: response.completed\ndata: {}\n\n",
         ] {
-            assert_eq!(whole(end), Some(true), "{end}");
+            assert_eq!(ends(end), Some(true), "{end}");
         }
-        assert_eq!(whole(""), Some(false));
-        assert_eq!(whole("data: {\"choices\":[{\"finish_reason\":null}]}\n\n"), Some(false));
+        assert_eq!(ends(""), Some(false));
+        assert_eq!(ends("data: {\"choices\":[{\"finish_reason\":null}]}\n\n"), Some(false));
         // Truncated by the logger, or not a stream.
-        assert_eq!(whole("data: {\"type\":\"content_bl"), None);
-        assert_eq!(whole("data: {\"type\":\"content_bl\n"), None);
-        assert_eq!(ends_stream("Overloaded"), None);
-        assert_eq!(ends_stream(""), None);
+        assert_eq!(ends("data: {\"type\":\"content_bl"), None);
+        assert_eq!(ends("data: {\"type\":\"content_bl\n"), None);
+        assert_eq!(has_last_event("Overloaded"), None);
+        assert_eq!(has_last_event(""), None);
     }
 }

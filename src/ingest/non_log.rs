@@ -1,4 +1,4 @@
-//! Detection of inputs that are not logs: output of this program, which mentions attempts but holds none, and binary
+//! Detection of inputs that are not logs: output of this program, which mentions attempts but contains none, and binary
 //! files.
 
 use super::block::Block;
@@ -8,40 +8,41 @@ use super::sink::Sink;
 
 /// Kind of an input that is not a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Foreign {
-    /// Output of this program, or a report in one of its formats; described for messages.
-    Own(&'static str),
-    /// A partial, which holds attempts already read.
+pub(crate) enum NonLog {
+    /// Output of this program, or a report in one of its formats; the text describes it in messages.
+    Output(&'static str),
+    /// A partial, which contains attempts already read.
     Partial,
-    /// Binary data; described for messages.
+    /// Binary data; the text describes it in messages.
     Binary(&'static str),
 }
 
-impl Foreign {
+impl NonLog {
     /// Classifies the input whose decompressed content begins with `front`; `None` if it may be a log.
-    pub(crate) fn of(front: &[u8]) -> Option<Foreign> {
+    pub(crate) fn of(front: &[u8]) -> Option<NonLog> {
         if front.starts_with(&PARTIAL) {
-            return Some(Foreign::Partial);
+            return Some(NonLog::Partial);
         }
-        binary(front).map(Foreign::Binary).or_else(|| own_output(front).map(Foreign::Own))
+        binary(front).map(NonLog::Binary).or_else(|| program_output(front).map(NonLog::Output))
     }
 }
 
 /// Describes an output of this program that begins with `head`, or a report in one of its formats by another program;
 /// `None` if it is neither.
 #[must_use]
-pub fn own_output(head: &[u8]) -> Option<&'static str> {
-    const LOOKED_AT: usize = 2048;
-    let head = String::from_utf8_lossy(&head[..head.len().min(LOOKED_AT)]);
+pub fn program_output(head: &[u8]) -> Option<&'static str> {
+    /// Number of bytes examined: more than the members that identify a report take.
+    const EXAMINED: usize = 2048;
+    let head = String::from_utf8_lossy(&head[..head.len().min(EXAMINED)]);
     let head = head.trim_start_matches('\u{feff}').trim_start();
     if head.starts_with('{') {
         let is_sarif = head.contains("\"$schema\"") && head.contains("sarif") && head.contains("\"runs\"");
-        let told = [
+        let reports = [
             (is_report(head), "a report of retrylens"),
             (is_finding(head), "a list of findings of retrylens"),
             (is_sarif, "a SARIF report"),
         ];
-        return told.into_iter().find(|(is_told, _)| *is_told).map(|(_, what)| what);
+        return reports.into_iter().find(|(is_it, _)| *is_it).map(|(_, description)| description);
     }
     if head.starts_with('<') {
         return head.contains("<testsuites").then_some("a JUnit report");
@@ -58,20 +59,21 @@ const TABLES: [(&str, &str); 3] = [
 
 /// Whether this is a report, or a comparison of reports.
 fn is_report(head: &str) -> bool {
-    let version = head.split_once("\"generator\"").filter(|(before, _)| before.contains("\"schema_version\""));
-    version.is_some_and(|(_, rest)| rest.trim_start_matches([':', ' ', '\n']).starts_with("\"retrylens"))
+    let generator = head.split_once("\"generator\"").filter(|(before, _)| before.contains("\"schema_version\""));
+    generator.is_some_and(|(_, rest)| rest.trim_start_matches([':', ' ', '\n']).starts_with("\"retrylens"))
 }
 
-/// Whether this is a finding on a line of its own.
+/// Whether this begins with a line that is a finding as JSON.
 fn is_finding(head: &str) -> bool {
-    let is_rule = |rest: &str| rest.len() > 3 && rest.as_bytes()[..3].iter().all(u8::is_ascii_digit);
-    head.strip_prefix("{\"rule\":\"RL").is_some_and(is_rule)
+    let is_rule_number = |rest: &str| rest.len() > 3 && rest.as_bytes()[..3].iter().all(u8::is_ascii_digit);
+    head.strip_prefix("{\"rule\":\"RL").is_some_and(is_rule_number)
         && ["\"severity\":", "\"confidence\":"].iter().all(|key| head.contains(key))
 }
 
-/// First bytes of a partial, chosen so that no text begins with them and a transfer in text mode damages them.
+/// First bytes of a partial. As in the signature of PNG, a byte above 127 distinguishes it from ASCII text, and the
+/// line ends reveal a transfer that converted them.
 pub(crate) const PARTIAL: [u8; 8] = [0x89, b'R', b'L', b'P', b'\r', b'\n', 0x1a, b'\n'];
-/// What is said where a partial is given for a log.
+/// Error message for a partial given as a log.
 pub(crate) const IS_PARTIAL: &str =
     "it is a partial of retrylens, not a log: `retrylens merge` and `retrylens analyze` read it";
 
@@ -91,12 +93,12 @@ const MAGICS: [(&[u8], &str); 8] = [
 ];
 
 /// Valid UTF-8 counts as text if fewer than one byte in this many is zero.
-const FEW_ZEROS: usize = 32;
+const BYTES_PER_ZERO: usize = 32;
 
 /// Describes binary data; `None` if it may be text.
 ///
-/// A few lines of a log may contain zero bytes if the file was cut off while it was written, or if a disk lost a block;
-/// in binary files zero bytes are everywhere.
+/// A few lines of a log may contain zero bytes if the file was cut off while it was written, or if a disk lost a block.
+/// In a binary file, at least half of the pieces between newlines contain some.
 fn binary(front: &[u8]) -> Option<&'static str> {
     if let Some((_, what)) = MAGICS.iter().find(|(magic, _)| front.starts_with(magic)) {
         return Some(what);
@@ -105,31 +107,33 @@ fn binary(front: &[u8]) -> Option<&'static str> {
         return Some("a tar archive: unpack it first");
     }
     memchr::memchr(0, front)?;
-    let (mut all, mut holed) = (0_usize, 0_usize);
+    let (mut lines, mut lines_with_zeros) = (0_usize, 0_usize);
     for line in front.split(|byte| *byte == b'\n') {
+        // Zero bytes around a line are what a file that was being written ends or begins with.
         let from = line.iter().position(|byte| !matches!(byte, 0 | b'\r')).unwrap_or(line.len());
         let to = line.iter().rposition(|byte| !matches!(byte, 0 | b'\r')).map_or(from, |last| last + 1);
-        all += usize::from(from < to);
-        holed += usize::from(memchr::memchr(0, &line[from..to]).is_some());
+        lines += usize::from(from < to);
+        lines_with_zeros += usize::from(memchr::memchr(0, &line[from..to]).is_some());
     }
     let zeros = memchr::memchr_iter(0, front).count();
-    let is_text = || front.utf8_chunks().all(|chunk| chunk.invalid().is_empty()) && zeros * FEW_ZEROS < front.len();
-    (holed > 0 && holed * 2 >= all && !is_text())
+    let is_text =
+        || front.utf8_chunks().all(|chunk| chunk.invalid().is_empty()) && zeros * BYTES_PER_ZERO < front.len();
+    (lines_with_zeros > 0 && lines_with_zeros * 2 >= lines && !is_text())
         .then_some("a binary file, or text in UTF-16 without a byte order mark")
 }
 
 /// Format of inputs that are not logs: it yields no attempts.
-pub(super) struct NoLog {
+pub(super) struct NonLogFormat {
     /// Whether its lines are counted.
     pub(super) is_text: bool,
 }
 
 /// Format names in reports for inputs that are not logs: output of this program, and binary files.
-pub(super) const NAMES: [&str; 2] = ["retrylens-output", "binary"];
+pub(super) const FORMAT_NAMES: [&str; 2] = ["retrylens-output", "binary"];
 
-impl Format for NoLog {
+impl Format for NonLogFormat {
     fn name(&self) -> &'static str {
-        if self.is_text { NAMES[0] } else { NAMES[1] }
+        if self.is_text { FORMAT_NAMES[0] } else { FORMAT_NAMES[1] }
     }
 
     fn description(&self) -> &'static str {
@@ -145,15 +149,16 @@ impl Format for NoLog {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(Passed { is_text: self.is_text })
+        Box::new(NonLogDecoder { is_text: self.is_text })
     }
 }
 
-struct Passed {
+/// Counts the lines of text, and ignores binary data.
+struct NonLogDecoder {
     is_text: bool,
 }
 
-impl Decoder for Passed {
+impl Decoder for NonLogDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
         if self.is_text {
             block.each_line(sink, |sink, _, _| sink.noise());
@@ -166,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn outputs_of_this_program_are_told_by_how_they_begin() {
+    fn output_of_this_program_is_recognized_by_its_start() {
         for (head, what) in [
             ("{\n  \"schema_version\": 1,\n  \"generator\": \"retrylens 0.1.0\",", "a report of retrylens"),
             (r#"{"kind":"diff","schema_version":1,"generator":"retrylens 0.1.0","#, "a report of retrylens"),
@@ -178,7 +183,7 @@ mod tests {
             ("<?xml version=\"1.0\"?>\n<testsuites name=\"t\">", "a JUnit report"),
             ("rule,name,severity,confidence,run_id\nRL301,", "a table of findings of retrylens"),
         ] {
-            assert_eq!(Foreign::of(head.as_bytes()), Some(Foreign::Own(what)), "{head}");
+            assert_eq!(NonLog::of(head.as_bytes()), Some(NonLog::Output(what)), "{head}");
         }
         for head in [
             r#"{"ts":1,"status":429,"generator":"retrylens"}"#,
@@ -188,34 +193,34 @@ mod tests {
             "<34>1 2026-03-04T05:06:07Z host app - - - x",
             "",
         ] {
-            assert_eq!(Foreign::of(head.as_bytes()), None, "{head}");
+            assert_eq!(NonLog::of(head.as_bytes()), None, "{head}");
         }
     }
 
     #[test]
-    fn tar_archives_are_told_by_their_first_header() {
+    fn tar_archives_are_recognized_by_their_first_header() {
         let mut header = [&b"logs/a.jsonl"[..], &[0; 245], b"ustar\x0000"].concat();
         header.resize(512, 0);
-        let told = Some(Foreign::Binary("a tar archive: unpack it first"));
-        assert_eq!(Foreign::of(&[&header[..], b"{\"ts\":1}\n".repeat(900).as_slice()].concat()), told);
-        // The word at that place of a text.
-        assert_eq!(Foreign::of(&[b" ".repeat(257).as_slice(), b"ustar\n"].concat()), None);
+        let archive = Some(NonLog::Binary("a tar archive: unpack it first"));
+        assert_eq!(NonLog::of(&[&header[..], b"{\"ts\":1}\n".repeat(900).as_slice()].concat()), archive);
+        // A text with the same word at the same offset.
+        assert_eq!(NonLog::of(&[b" ".repeat(257).as_slice(), b"ustar\n"].concat()), None);
     }
 
     #[test]
-    fn zero_bytes_everywhere_are_no_text() {
-        let is_binary = |front: &[u8]| matches!(Foreign::of(front), Some(Foreign::Binary(_)));
+    fn files_with_zero_bytes_in_most_lines_are_binary() {
+        let is_binary = |front: &[u8]| matches!(NonLog::of(front), Some(NonLog::Binary(_)));
         assert!(is_binary(b"\x7fELF\x02\x01\x01\0\0"));
         assert!(is_binary(b"MZ\x90\0\x03\0\0\0\x04\nabc\0\x01"));
         assert!(is_binary(b"{\0\"\0a\0\"\0:\x001\0}\0\n\0"));
-        let of_one_zero = [&[b'a'; 40][..], b"\0", &[b'b'; 40]].concat();
+        let one_zero = [&[b'a'; 40][..], b"\0", &[b'b'; 40]].concat();
         // A log that was cut off while it was written, and one that lost a block.
         for log in [
             &b"\0\0\0\0{\"ts\":1}\n{\"ts\":2}\n"[..],
             b"{\"ts\":1}\n\0\0\0\0",
             b"{\"a\n\0\0ts\0\":1}\n{}\n{}\n",
             b"",
-            &of_one_zero,
+            &one_zero,
         ] {
             assert!(!is_binary(log), "{log:?}");
         }

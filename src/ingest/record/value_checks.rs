@@ -1,4 +1,4 @@
-//! Checks whether values are possible for their field.
+//! Checks whether a value can be read as its field, and whether it is in the range of the field.
 
 use super::fields::Field;
 use super::scalar::Scalar;
@@ -6,9 +6,9 @@ use crate::ingest::hint;
 use crate::model::{CompactDuration, Time};
 
 /// Whether a field of numbers or Booleans can be read from `value`; true for fields that accept any text.
-pub(super) fn means_something(field: Field, value: &Scalar<'_>) -> bool {
+pub(super) fn is_readable(field: Field, value: &Scalar<'_>) -> bool {
     match field {
-        Field::DurationBare => with_unit(value).is_some() || value.number().is_some(),
+        Field::DurationBare => duration_with_unit_ms(value).is_some() || value.number().is_some(),
         Field::RetryAfter => match value {
             Scalar::Text(text) => hint::from_text(text, Time(0), None) != hint::Hint::Unreadable,
             other => other.number().is_some(),
@@ -46,26 +46,26 @@ pub(super) fn means_something(field: Field, value: &Scalar<'_>) -> bool {
 
 /// Longest wait that a client may plan, a year, in ms: spending limits and subscription windows last for months.
 const LONGEST_WAIT_MS: f64 = 366.0 * 86_400e3;
-/// Highest cost of an attempt in US dollars: the most a row can store.
+/// Largest cost of an attempt in US dollars that a row can store.
 pub(in crate::ingest) const DEAREST_USD: f64 = u32::MAX as f64 / 1e6;
-/// Highest number of tokens of an attempt: the most a row can store.
-const MOST_TOKENS: i64 = u32::MAX as i64;
+/// Largest number of tokens of an attempt that a row can store.
+const MAX_TOKENS: i64 = u32::MAX as i64;
 
-/// Whether a number is out of the range of its field, and must not be used.
-pub(super) fn is_impossible(field: Field, value: &Scalar<'_>) -> bool {
-    let over = |unit_ms: f64, longest_ms: f64| value.number().is_some_and(|number| number * unit_ms > longest_ms);
+/// Whether a number is too large for its field, and must not be used.
+pub(super) fn is_out_of_range(field: Field, value: &Scalar<'_>) -> bool {
+    let exceeds = |unit_ms: f64, longest_ms: f64| value.number().is_some_and(|number| number * unit_ms > longest_ms);
     match field {
         Field::Status => status_in(value).is_some_and(|status| !(-1..1000).contains(&status)),
-        Field::DurationMs | Field::TtftMs | Field::ChunkGapMs => over(1.0, CompactDuration::LONGEST_MS),
-        Field::DurationS | Field::TtftS | Field::ChunkGapS => over(1e3, CompactDuration::LONGEST_MS),
-        Field::DurationUs => over(1e-3, CompactDuration::LONGEST_MS),
-        // The smallest unit that a number without one may be in.
-        Field::DurationNs | Field::DurationBare => over(1e-6, CompactDuration::LONGEST_MS),
-        Field::PlannedMs => over(1.0, LONGEST_WAIT_MS),
-        Field::PlannedS => over(1e3, LONGEST_WAIT_MS),
-        Field::CostUsd => over(1.0, DEAREST_USD),
+        Field::DurationMs | Field::TtftMs | Field::ChunkGapMs => exceeds(1.0, CompactDuration::LONGEST_MS),
+        Field::DurationS | Field::TtftS | Field::ChunkGapS => exceeds(1e3, CompactDuration::LONGEST_MS),
+        Field::DurationUs => exceeds(1e-3, CompactDuration::LONGEST_MS),
+        // A duration without a unit may be in nanoseconds.
+        Field::DurationNs | Field::DurationBare => exceeds(1e-6, CompactDuration::LONGEST_MS),
+        Field::PlannedMs => exceeds(1.0, LONGEST_WAIT_MS),
+        Field::PlannedS => exceeds(1e3, LONGEST_WAIT_MS),
+        Field::CostUsd => exceeds(1.0, DEAREST_USD),
         Field::InputTokens | Field::OutputTokens | Field::CacheRead | Field::CacheWrite => {
-            value.integer().is_some_and(|tokens| tokens > MOST_TOKENS)
+            value.integer().is_some_and(|tokens| tokens > MAX_TOKENS)
         }
         _ => false,
     }
@@ -82,7 +82,7 @@ pub(super) fn status_in(value: &Scalar<'_>) -> Option<i64> {
 }
 
 /// Returns the duration in ms of a text that states its unit, such as `"1.5s"`.
-pub(super) fn with_unit(value: &Scalar<'_>) -> Option<f64> {
+pub(super) fn duration_with_unit_ms(value: &Scalar<'_>) -> Option<f64> {
     match value {
         Scalar::Text(text) => hint::go_duration(text.trim()).map(|us| us as f64 / 1000.0),
         _ => None,
@@ -95,7 +95,7 @@ mod tests {
     use std::borrow::Cow;
 
     #[test]
-    fn numbers_beyond_what_a_field_can_be_are_impossible() {
+    fn numbers_too_large_for_their_field_are_out_of_range() {
         let text = |text: &'static str| Scalar::Text(Cow::Borrowed(text));
         for (field, value) in [
             (Field::Status, Scalar::Int(1000)),
@@ -108,7 +108,7 @@ mod tests {
             (Field::CostUsd, Scalar::Int(5000)),
             (Field::InputTokens, Scalar::Float(1e20)),
         ] {
-            assert!(is_impossible(field, &value), "{field:?} {value:?}");
+            assert!(is_out_of_range(field, &value), "{field:?} {value:?}");
         }
         for (field, value) in [
             (Field::Status, Scalar::Int(0)),
@@ -121,7 +121,7 @@ mod tests {
             (Field::PlannedS, Scalar::Int(86_400 * 30)),
             (Field::MaxAttempts, Scalar::Int(i64::MAX)),
         ] {
-            assert!(!is_impossible(field, &value), "{field:?} {value:?}");
+            assert!(!is_out_of_range(field, &value), "{field:?} {value:?}");
         }
     }
 }

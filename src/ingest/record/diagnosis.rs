@@ -2,8 +2,8 @@
 
 use super::attempt::Builder;
 use super::error_body::{self, ErrorBody};
+use super::fingerprint::truncate;
 use super::json::Reader;
-use super::kept::cut;
 use super::mapping::Mapping;
 use super::outcome_words::kind_named;
 use super::place::Place;
@@ -18,12 +18,12 @@ use crate::model::{Time, Zone};
 use crate::untrusted::mask_keys;
 use std::borrow::Cow;
 
-/// Longest evidence kept, in bytes.
-const LONGEST_EVIDENCE: usize = 240;
+/// Longest evidence returned, in bytes.
+const MAX_EVIDENCE: usize = 240;
 
-/// Facts about an error that are given beside its text, and take precedence over it.
+/// Facts about an error that are given in addition to its text, and take precedence over it.
 #[derive(Clone, Copy, Debug)]
-pub struct Aside<'e> {
+pub struct ErrorContext<'e> {
     /// HTTP status.
     pub status: Option<u16>,
     /// `retry-after` header, as the server wrote it.
@@ -53,12 +53,12 @@ pub struct Diagnosis {
 
 /// Diagnoses one error. JSON is read as a record, or as the bare body of an error; anything else is read as a message.
 #[must_use]
-pub fn diagnose(text: &str, aside: &Aside<'_>) -> Diagnosis {
+pub fn diagnose(text: &str, context: &ErrorContext<'_>) -> Diagnosis {
     let text = text.trim();
-    let mut record = from_json(text, &aside.dialect.fields).unwrap_or_else(|| from_prose(text));
-    apply(aside, &mut record);
-    let place = Place::anywhere(Zone::UTC, aside.dialect);
-    let sent = sent_at(&record, &place).ok().flatten().map_or(aside.now, |(sent, _)| sent);
+    let mut record = from_json(text, &context.dialect.fields).unwrap_or_else(|| from_prose(text));
+    apply(context, &mut record);
+    let place = Place::anywhere(Zone::UTC, context.dialect);
+    let sent = sent_at(&record, &place).ok().flatten().map_or(context.now, |(sent, _)| sent);
     let builder = Builder { record: &record, sent, duration_ms: None, place: &place };
     let hint = builder.hint(sent);
     let wait = hint.and_then(ServerHint::wait_us);
@@ -72,20 +72,20 @@ pub fn diagnose(text: &str, aside: &Aside<'_>) -> Diagnosis {
 }
 
 /// Reads an attempt record, or the bare body of an error.
-fn from_json<'t>(text: &'t str, own: &Mapping) -> Option<Record<'t>> {
+fn from_json<'t>(text: &'t str, custom: &Mapping) -> Option<Record<'t>> {
     if text.starts_with('[') {
         return Some(Record { error: body(text)?, ..Record::default() });
     }
-    let mut record = whole_record(text, own).ok()?;
+    let mut record = whole_record(text, custom).ok()?;
     if record.error.present && record.error.wait.is_none() {
-        // `{"error": "...", "retry_after": 30}`
+        // The wait may stand beside the error: `{"error": "...", "retry_after": 30}`.
         record.error.wait = body(text).and_then(|body| body.wait);
     }
     if may_be_a_body(&record)
         && let Some(body) = body(text)
         && (body.error_type.is_some() || body.code.is_some() || body.message.is_some())
     {
-        // Top-level `type` and `message` have no meaning in a record.
+        // `type` and `message` at top level are fields of an error body, but not of a record.
         record.error = body;
     }
     Some(record)
@@ -97,6 +97,7 @@ fn may_be_a_body(record: &Record<'_>) -> bool {
     !is_attempt && record.success != Some(true) && !record.error.present && record.status.is_none_or(|it| it >= 400)
 }
 
+/// Reads an error body as JSON.
 pub(super) fn body(text: &str) -> Option<ErrorBody<'_>> {
     let mut body = ErrorBody::default();
     let mut reader = Reader::new(text);
@@ -125,29 +126,31 @@ fn from_prose(text: &str) -> Record<'_> {
 /// Returns the class of the exception: the first word of the message, or of the last line of a traceback.
 fn exception(text: &str) -> Option<&str> {
     let is_name = |word: &&str| {
-        let errno = word.len() > 4 && word.starts_with('E') && word.bytes().all(|byte| byte.is_ascii_uppercase());
-        errno || ["Error", "Exception", "Timeout"].iter().any(|end| word.len() > end.len() && word.ends_with(end))
+        // An error code of Node, such as `ECONNRESET`.
+        let is_errno = word.len() > 4 && word.starts_with('E') && word.bytes().all(|byte| byte.is_ascii_uppercase());
+        is_errno || ["Error", "Exception", "Timeout"].iter().any(|end| word.len() > end.len() && word.ends_with(end))
     };
-    let first_word = |line: &'_ str| -> usize {
+    let first_word_length = |line: &'_ str| -> usize {
         line.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.')).count()
     };
     let lines = [text.lines().next(), text.lines().next_back()];
-    lines.into_iter().flatten().map(|line| &line.trim()[..first_word(line.trim())]).find(is_name)
+    lines.into_iter().flatten().map(|line| &line.trim()[..first_word_length(line.trim())]).find(is_name)
 }
 
-fn apply<'r>(aside: &Aside<'r>, record: &mut Record<'r>) {
-    if let Some(status) = aside.status {
+/// Sets the given facts.
+fn apply<'r>(context: &ErrorContext<'r>, record: &mut Record<'r>) {
+    if let Some(status) = context.status {
         record.status = Some(i64::from(status));
     }
-    if let Some(text) = aside.retry_after {
+    if let Some(text) = context.retry_after {
         record.retry_after_ms = None;
         record.headers.retry_after_ms = None;
         record.retry_after = Some(Scalar::Text(Cow::Borrowed(text)));
     }
-    if let Some(provider) = aside.provider {
+    if let Some(provider) = context.provider {
         record.provider = Some(Cow::Borrowed(provider));
     }
-    record.side_effect |= aside.side_effect;
+    record.side_effect |= context.side_effect;
 }
 
 fn evidence(builder: &Builder<'_, '_>, by: Decider) -> Option<String> {
@@ -161,14 +164,14 @@ fn evidence(builder: &Builder<'_, '_>, by: Decider) -> Option<String> {
         Decider::Exception => record.exception.as_deref().or(builder.error_type()),
         Decider::Transport => record.transport.as_deref(),
         Decider::Status => return status(builder),
-        Decider::Configuration => own_row(builder),
+        Decider::Configuration => custom_row(builder),
         Decider::WindowHeader | Decider::ShouldRetryHeader | Decider::Nothing => None,
     };
-    text.map(|text| mask_keys(cut(text, LONGEST_EVIDENCE)).into_owned())
+    text.map(|text| mask_keys(truncate(text, MAX_EVIDENCE)).into_owned())
 }
 
 /// Returns the label of the user-defined row that decided.
-fn own_row<'r>(builder: &Builder<'_, 'r>) -> Option<&'r str> {
+fn custom_row<'r>(builder: &Builder<'_, 'r>) -> Option<&'r str> {
     let failure = builder.failure(None);
     builder.place.dialect.failures.iter().find(|row| row.matches(&failure)).map(|row| row.label.as_str())
 }
@@ -176,7 +179,7 @@ fn own_row<'r>(builder: &Builder<'_, 'r>) -> Option<&'r str> {
 fn status(builder: &Builder<'_, '_>) -> Option<String> {
     match builder.status() {
         // The status is only in the message.
-        0 => builder.message().map(|text| mask_keys(cut(text, LONGEST_EVIDENCE)).into_owned()),
+        0 => builder.message().map(|text| mask_keys(truncate(text, MAX_EVIDENCE)).into_owned()),
         status => Some(status.to_string()),
     }
 }

@@ -1,5 +1,5 @@
-//! Reads numbers and names out of Thrift's compact protocol, in which Parquet writes footers and page headers: sizes
-//! have to be known before the `parquet` crate makes room for what they announce.
+//! Reads Thrift's compact protocol, in which Parquet writes footers and page headers. Their sizes are checked by it
+//! before the `parquet` crate allocates memory of these sizes.
 //!
 //! Source: thrift-compact-protocol.md of Apache Thrift.
 
@@ -9,10 +9,10 @@ pub(super) const BINARY: u8 = 8;
 pub(super) const LIST: u8 = 9;
 pub(super) const STRUCT: u8 = 12;
 
-/// Maximum nesting of what is skipped; Parquet has far less.
-const DEEPEST: u8 = 16;
+/// Maximum nesting depth of a skipped field; Parquet has far less.
+const MAX_DEPTH: u8 = 16;
 
-/// A reader at a position in an encoded struct. Everything returns `None` where the bytes end or make no sense.
+/// A reader at a position in an encoded struct. Methods return `None` if the bytes end too early or are invalid.
 pub(super) struct Compact<'t>(&'t [u8]);
 
 impl<'t> Compact<'t> {
@@ -20,8 +20,8 @@ impl<'t> Compact<'t> {
         Compact(bytes)
     }
 
-    /// Returns number and type of the next field of a struct; `None` at the end of the struct, too. `before` is the
-    /// number of the field before it, at first 0.
+    /// Returns number and type of the next field of a struct; `None` also at the end of the struct. `before` is the
+    /// number of the field before it, or 0 for the first field.
     pub(super) fn field(&mut self, before: i64) -> Option<(i64, u8)> {
         let head = self.byte().filter(|head| *head != 0)?;
         let id = if head >> 4 == 0 { self.int()? } else { before + i64::from(head >> 4) };
@@ -54,8 +54,8 @@ impl<'t> Compact<'t> {
 
     fn skip_at(&mut self, kind: u8, depth: u8) -> Option<()> {
         match kind {
-            _ if depth == DEEPEST => return None,
-            // Of a field, the type of a boolean is its value.
+            _ if depth == MAX_DEPTH => return None,
+            // A Boolean field: its value is in its type.
             1 | 2 => {}
             3 => _ = self.byte()?,
             4..=6 => _ = self.varint()?,
@@ -64,7 +64,7 @@ impl<'t> Compact<'t> {
             LIST | 10 => {
                 let (length, kind) = self.list()?;
                 for _ in 0..length {
-                    // A boolean in a list takes a byte.
+                    // A Boolean in a list takes a byte, like type 3.
                     self.skip_at(if kind <= 2 { 3 } else { kind }, depth + 1)?;
                 }
             }

@@ -1,53 +1,60 @@
-//! Inputs that are read from start to end: unwrapped and cut into blocks as their format requires.
+//! Inputs that are read from start to end: their lines are unwrapped and divided into blocks of whole records.
 
 use super::format::{Decoder, Framing, Order};
-use super::open::Plan;
+use super::open::ReadPlan;
 use super::reader::Blocks;
 use super::unwrap::{Unwrapped, Unwrapper};
 use crate::model::Zone;
 use std::io::{self, Read};
 use std::sync::Arc;
 
-/// Largest size of a record of several lines, in bytes.
+/// Largest size of a record of several lines, in bytes: a limit on the memory that a file without complete records
+/// takes.
 const LONGEST_RECORD: usize = 1 << 30;
 
-/// One input, cut into blocks in order.
-pub(crate) struct Feed {
+/// An input that is read in order, block by block.
+pub(crate) struct SequentialInput {
     blocks: Blocks<Box<dyn Read + Send>>,
     unwrapper: Unwrapper,
     framing: Framing,
     /// Decoder of the whole input, if the format needs one decoder from start to end.
     pub(super) decoder: Option<Box<dyn Decoder>>,
-    pub(super) plan: Arc<Plan>,
+    pub(super) plan: Arc<ReadPlan>,
     /// Number of the next line.
     line: u32,
-    /// Unwrapped lines that may continue in the next block.
-    held: Unwrapped,
-    is_over: bool,
+    /// Unwrapped lines of a record that may continue in the next block.
+    incomplete: Unwrapped,
+    is_finished: bool,
 }
 
 /// A block of an input that is read in order.
-pub(crate) struct Fed {
+pub(crate) struct SequentialBlock {
     pub(crate) lines: Unwrapped,
-    /// Number of bytes and of lines of the input that were read for it.
+    /// Number of bytes and of line ends of the input that were read for it.
     pub(crate) bytes: u64,
     pub(crate) newlines: u64,
     /// Whether it is the last block.
     pub(crate) is_last: bool,
 }
 
-impl Feed {
-    /// Creates a feed of `input`, read `size` bytes at a time; `stream` is the run of records that name none.
-    pub(crate) fn new(input: Box<dyn Read + Send>, size: usize, plan: &Arc<Plan>, stream: &str, zone: Zone) -> Feed {
-        Feed {
+impl SequentialInput {
+    /// Reads `input`, `size` bytes at a time; `default_run` is the run of records that name none.
+    pub(crate) fn new(
+        input: Box<dyn Read + Send>,
+        size: usize,
+        plan: &Arc<ReadPlan>,
+        default_run: &str,
+        zone: Zone,
+    ) -> SequentialInput {
+        SequentialInput {
             blocks: Blocks::new(input, size),
-            unwrapper: Unwrapper::new(&plan.wrapping, stream, zone),
+            unwrapper: Unwrapper::new(&plan.wrapping, default_run, zone),
             framing: plan.format.framing(),
             decoder: (plan.format.order() == Order::PerInput).then(|| plan.decoder()),
             plan: Arc::clone(plan),
             line: 1,
-            held: Unwrapped::default(),
-            is_over: false,
+            incomplete: Unwrapped::default(),
+            is_finished: false,
         }
     }
 
@@ -55,8 +62,8 @@ impl Feed {
     ///
     /// # Errors
     /// When reading fails, after everything readable has been returned; or when one record is too large.
-    pub(crate) fn next(&mut self) -> io::Result<Option<Fed>> {
-        if self.is_over {
+    pub(crate) fn next(&mut self) -> io::Result<Option<SequentialBlock>> {
+        if self.is_finished {
             return self.blocks.next_block().map(|_| None);
         }
         let (mut bytes, mut newlines) = (0, 0);
@@ -68,36 +75,37 @@ impl Feed {
                 self.blocks.fail(failure);
             }
             if let Some(block) = &block {
-                self.unwrapper.take(block, self.line);
+                self.unwrapper.add_lines(block, self.line);
                 let ended = memchr::memchr_iter(b'\n', block).count() as u64;
                 self.line = self.line.saturating_add(u32::try_from(ended).unwrap_or(u32::MAX));
                 (bytes, newlines) = (bytes + block.len() as u64, newlines + ended);
             } else {
                 self.unwrapper.finish();
-                self.is_over = true;
+                self.is_finished = true;
             }
-            self.held.append(self.unwrapper.give());
-            let lines = self.cut();
-            if !lines.bytes.is_empty() || self.is_over {
-                return Ok(Some(Fed { lines, bytes, newlines, is_last: self.is_over }));
+            self.incomplete.append(self.unwrapper.take_lines());
+            let lines = self.take_complete();
+            if !lines.bytes.is_empty() || self.is_finished {
+                return Ok(Some(SequentialBlock { lines, bytes, newlines, is_last: self.is_finished }));
             }
-            if self.held.bytes.len() > LONGEST_RECORD {
-                self.is_over = true;
-                self.held = Unwrapped::default();
-                let text = format!("one record of more than {} GiB: split it, or write a record a line", 1);
+            if self.incomplete.bytes.len() > LONGEST_RECORD {
+                self.is_finished = true;
+                self.incomplete = Unwrapped::default();
+                let text =
+                    format!("one record of more than {} GiB: split it, or write a record a line", LONGEST_RECORD >> 30);
                 return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
             }
         }
     }
 
-    /// Takes the complete records out of `held`.
-    fn cut(&mut self) -> Unwrapped {
-        let held = match self.framing {
-            _ if self.is_over => Unwrapped::default(),
+    /// Takes the complete records out of the incomplete lines.
+    fn take_complete(&mut self) -> Unwrapped {
+        let incomplete = match self.framing {
+            _ if self.is_finished => Unwrapped::default(),
             Framing::Lines => Unwrapped::default(),
-            Framing::Stanzas(begins) => self.held.split_last(begins),
+            Framing::Stanzas(begins) => self.incomplete.split_last(begins),
         };
-        std::mem::replace(&mut self.held, held)
+        std::mem::replace(&mut self.incomplete, incomplete)
     }
 }
 
@@ -110,6 +118,7 @@ mod tests {
     use crate::ingest::head::Head;
     use std::io::Cursor;
 
+    /// A format of which only the framing matters.
     struct Framed(Framing);
 
     impl Format for Framed {
@@ -139,21 +148,21 @@ mod tests {
     }
 
     fn blocks(format: &'static dyn Format, text: &str, size: usize) -> Vec<(String, Vec<u32>)> {
-        let plan = Arc::new(Plan { format, ..Plan::plain() });
-        let input = Box::new(Cursor::new(text.as_bytes().to_vec()));
-        let mut feed = Feed::new(input, size, &plan, "s", Zone::UTC);
+        let plan = Arc::new(ReadPlan { format, ..ReadPlan::native() });
+        let reader = Box::new(Cursor::new(text.as_bytes().to_vec()));
+        let mut input = SequentialInput::new(reader, size, &plan, "s", Zone::UTC);
         let mut all = Vec::new();
-        while let Some(fed) = feed.next().unwrap() {
-            if !fed.lines.bytes.is_empty() {
-                let lines = fed.lines.positions.iter().map(|position| position.line).collect();
-                all.push((String::from_utf8(fed.lines.bytes).unwrap(), lines));
+        while let Some(block) = input.next().unwrap() {
+            if !block.lines.bytes.is_empty() {
+                let lines = block.lines.positions.iter().map(|position| position.line).collect();
+                all.push((String::from_utf8(block.lines.bytes).unwrap(), lines));
             }
         }
         all
     }
 
     #[test]
-    fn blocks_are_cut_as_the_format_wants_them() {
+    fn blocks_begin_with_a_whole_stanza() {
         static STANZAS: Framed = Framed(Framing::Stanzas(|line| line.starts_with('#')));
         let text = "before\n# a\n more\n# b\n# c\n more\n more";
         for size in 1..text.len() + 2 {
