@@ -105,12 +105,12 @@ fn today() -> NaiveDate {
 /// Returns the rules to apply. Selection on the command line takes precedence over the file.
 pub(super) fn select(config: &Config, select: &[String], ignore: &[String]) -> Result<Vec<&'static Rule>, CliError> {
     for (option, prefixes) in [("--select", select), ("--ignore", ignore)] {
-        let is_none = |prefix: &&String| !CATALOGUE.iter().any(|rule| rule.is_meant_by(prefix));
+        let is_none = |prefix: &&String| !CATALOGUE.iter().any(|rule| rule.matches_word(prefix));
         if let Some(prefix) = prefixes.iter().find(is_none) {
             return Err(CliError::Usage(format!("{option}: {}", super::explain::no_rule(prefix))));
         }
     }
-    let named = |list: &[String], rule: &Rule| list.iter().any(|prefix| rule.is_meant_by(prefix));
+    let named = |list: &[String], rule: &Rule| list.iter().any(|prefix| rule.matches_word(prefix));
     let wanted = |rule: &&'static Rule| {
         let selected = if select.is_empty() { config.wants(rule) } else { named(select, rule) };
         selected && !named(ignore, rule)

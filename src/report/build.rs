@@ -119,7 +119,7 @@ fn totals(judgement: &Judgement<'_>) -> Totals {
         runs_failed: fleet.runs.values().filter(|run| run.outcome() == Outcome::Failed).count() as u64,
         sends: tally.sends,
         attempts_implied: tally.implied,
-        attempts_upstream: tally.implied - tally.around,
+        attempts_upstream: tally.implied - tally.containing,
         retries: fleet.runs.values().map(|run| run.retries).sum(),
         amplification: amplification(tally.sends, tally.all_calls()),
         wasted_sends: judgement.wasted,

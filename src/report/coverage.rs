@@ -90,7 +90,7 @@ fn share_with_field(fleet: &Fleet<'_>, field: Field) -> Share {
         Field::Counters => (tally.with_counter, tally.sends),
         Field::DeclaredCap => (tally.with_cap, tally.sends),
         Field::Headroom => (tally.with_headroom, tally.sends),
-        Field::ShouldRetry => (tally.with_server_word, tally.failures),
+        Field::ShouldRetry => (tally.with_retry_advice, tally.failures),
         Field::RequestId => (tally.with_request_id, tally.responses),
         Field::Outcome => (tally.with_outcome, tally.sends),
         Field::StopReason => (tally.with_answer_end, tally.sends),

@@ -114,14 +114,14 @@ pub(super) fn load(fleet: &Fleet<'_>) -> Vec<LoadRow> {
 fn course(tally: &ScopeTally, window: Covered) -> Option<LoadSeries> {
     let min_width_us = (window.last.us_since(window.first) / MAX_BUCKETS).max(MIN_BUCKET_US);
     // The coarser of the two series determines the width.
-    let (width_us, flow) = tally.flow.no_finer_than(tally.instants.peaks().width_us().max(min_width_us));
-    let (_, peaks) = tally.instants.peaks().points(width_us);
+    let (width_us, flow) = tally.flow.no_finer_than(tally.short_window.peaks().width_us().max(min_width_us));
+    let (_, peaks) = tally.short_window.peaks().points(width_us);
     let mut points: BTreeMap<Time, LoadPoint> = peaks.iter().map(|(at, peak)| (*at, point(*at, peak))).collect();
     for (at, flow) in flow {
         let point = points.entry(at).or_insert_with(|| point(at, &PeakPoint::default()));
         (point.sends, point.refused) = (flow.sends, flow.refused());
     }
-    let points: Vec<LoadPoint> = points.into_values().filter(|point| window.meets(point.at, width_us)).collect();
+    let points: Vec<LoadPoint> = points.into_values().filter(|point| window.overlaps(point.at, width_us)).collect();
     (points.len() > 1).then(|| LoadSeries { resolution_s: rounded(width_us as f64 / 1e6), points })
 }
 
@@ -139,7 +139,7 @@ fn point(at: Time, peak: &PeakPoint) -> LoadPoint {
 fn row(fleet: &Fleet<'_>, scope: Scope, tally: &ScopeTally, window: Covered) -> LoadRow {
     let load = &tally.load;
     let (arrivals, time_in_system) = (load.arrivals_per_s(window.first, window.last), load.time_in_system_s());
-    let peaks = tally.instants.peaks();
+    let peaks = tally.short_window.peaks();
     let (in_flight_peak, busiest_minute) = (peaks.in_flight(), peaks.per_minute());
     let (sends, refused) = tally.sends();
     let log_s = window.last.s_since(window.first);
