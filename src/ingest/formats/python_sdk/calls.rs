@@ -83,7 +83,7 @@ impl Calls {
             }
         }
         let attempt = self.begin(sink, url, line);
-        attempt.begun = Some(line.moment);
+        attempt.begun = Some(line.line_time);
         if line.provider.is_none() && url.is_empty() {
             attempt.reported_by |= CONNECTION_SENT;
         }
@@ -120,7 +120,7 @@ impl Calls {
         attempt.reported_by |= source;
         if attempt.status.is_none() {
             attempt.set_line(line.text, &line.at);
-            attempt.ended = Some(line.moment);
+            attempt.ended = Some(line.line_time);
         }
         attempt.status = Some(response.status);
         attempt.headers = response.headers.or(attempt.headers.take());
@@ -153,7 +153,7 @@ impl Calls {
     /// Records that the latest request got no response.
     pub(super) fn raised(&mut self, exception: &str, line: &LogLine<'_>) {
         if let Some(attempt) = self.latest(|attempt| !attempt.is_over()) {
-            attempt.ended = Some(line.moment);
+            attempt.ended = Some(line.line_time);
             attempt.exception = Some(if exception.is_empty() { "ConnectionError" } else { exception }.to_owned());
         }
     }
@@ -184,7 +184,7 @@ impl Calls {
         line: &LogLine<'_>,
     ) -> (bool, Time) {
         let is_recent = |attempt: &Attempt| {
-            let since = |ended| line.moment.at.us_since(ended);
+            let since = |ended| line.line_time.at.us_since(ended);
             attempt.ended.is_none_or(|ended| since(ended.at) <= MAX_BODY_READ_US.max(ended.slack_us * 2))
         };
         let may_be_retried = |attempt: &Attempt| {
@@ -212,17 +212,17 @@ impl Calls {
         }
         let is_new = index.is_none();
         let Some(attempt) = self.calls.last_mut().and_then(|call| call.attempts.last_mut()) else {
-            return (false, line.moment.at);
+            return (false, line.line_time.at);
         };
         if !attempt.is_over() {
-            attempt.ended = Some(line.moment);
+            attempt.ended = Some(line.line_time);
             attempt.set_line(line.text, &line.at);
             // If the log has lines on responses, there was no response.
             attempt.is_unexplained_failure = true;
             attempt.kind = has_client_lines.then_some("connection_error");
         }
         attempt.planned_ms = Some(wait_ms);
-        let due = attempt.due().unwrap_or(line.moment.at);
+        let due = attempt.due().unwrap_or(line.line_time.at);
         if let Some((number, _)) = count {
             self.set_count(number);
         }
@@ -270,8 +270,8 @@ impl Calls {
         if options.key.is_some() {
             self.exchange_responses(index, line);
         }
-        let due = self.calls[index].last().and_then(Attempt::due).filter(|_| !line.moment.is_made_up());
-        self.passed = due.map_or(self.passed, |due| due.min(line.moment.at.plus_us(line.moment.slack_us)));
+        let due = self.calls[index].last().and_then(Attempt::due).filter(|_| !line.line_time.is_made_up());
+        self.passed = due.map_or(self.passed, |due| due.min(line.line_time.at.plus_us(line.line_time.slack_us)));
         self.move_to_end(index);
         let last = self.calls.len() - 1;
         let call = &mut self.calls[last];
