@@ -7,7 +7,7 @@ use crate::ingest::position::Position;
 pub(super) struct LogLine<'l> {
     pub(super) text: &'l str,
     pub(super) at: Position<'l>,
-    pub(super) line_time: LineTime,
+    pub(super) time: LineTime,
     /// Provider whose SDK wrote the line, if known from the name of the logger.
     pub(super) provider: Option<&'static str>,
 }

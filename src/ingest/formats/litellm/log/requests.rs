@@ -22,7 +22,7 @@ const MAX_RAW: usize = 4096;
 pub(super) struct TimedLine<'s> {
     pub(super) raw: &'s str,
     pub(super) at: &'s Position<'s>,
-    pub(super) line_time: LineTime,
+    pub(super) time: LineTime,
 }
 
 /// Requests in progress, oldest first.
@@ -164,12 +164,12 @@ impl Requests {
     fn sent(&mut self, sink: &mut Sink<'_>, line: &TimedLine<'_>) -> bool {
         self.is_detailed = true;
         let is_complete = |request: &mut Request| {
-            let since = request.ended.map_or(0, |ended| line.line_time.at.us_since(ended.at));
-            request.is_over() && (line.line_time.is_made_up() || since > LATE_LINES_US)
+            let since = request.ended.map_or(0, |ended| line.time.at.us_since(ended.at));
+            request.is_over() && (line.time.is_made_up() || since > LATE_LINES_US)
         };
         self.open.extract_if(.., is_complete).for_each(|request| emit(&request, sink));
         let mut request = Request::new(line);
-        request.begun = Some(line.line_time);
+        request.begun = Some(line.time);
         (request.model, request.provider, request.max_retries) = self.next.clone();
         request.call.clone_from(&self.trace);
         request.run = self.session.clone().or_else(|| self.trace.clone());
@@ -197,12 +197,12 @@ impl Requests {
         if !text.is_empty() {
             (request.error, request.is_sdk_error) = (Some(text.to_owned()), true);
         }
-        request.end(false, line.line_time);
+        request.end(false, line.time);
     }
 
     fn end(&mut self, ok: bool, line: &TimedLine<'_>) {
         if let Some(request) = self.in_progress("") {
-            request.end(ok, line.line_time);
+            request.end(ok, line.time);
         }
     }
 
@@ -226,7 +226,7 @@ impl Requests {
             request.run = self.session.clone().or_else(|| self.trace.clone());
         }
         request.is_routed = true;
-        request.end(error.is_none(), line.line_time);
+        request.end(error.is_none(), line.time);
         request.error = error.map(str::to_owned).or(request.error.take());
         request.status = request.status.or_else(|| status.parse().ok());
         emit(&request, sink);
@@ -248,7 +248,7 @@ impl Requests {
         request.attempts_implied = retries.map(|retries| retries + 1).filter(|attempts| *attempts > 1);
         request.error = Some(error.lines().next().unwrap_or_default().to_owned());
         (request.is_routed, request.awaits_response) = (true, true);
-        request.end(false, line.line_time);
+        request.end(false, line.time);
         self.add(sink, request);
         true
     }
@@ -263,7 +263,7 @@ impl Requests {
         request.is_routed = true;
         request.status = Some(status);
         request.url = path.to_owned();
-        request.end(status < 400, line.line_time);
+        request.end(status < 400, line.time);
         emit(&request, sink);
         is_new
     }
