@@ -217,7 +217,7 @@ impl<'o> Rolling<'o> {
                         judgement.absorb_since(call, since, &self.rules, self.options);
                         dropped.extend_from_slice(rows);
                     } else if follows_open {
-                        judgement.fleet.stats.under_way.want(|| rules::declares_pool(&self.options.settings));
+                        judgement.fleet.stats.under_way.enable_if(|| rules::declares_pool(&self.options.settings));
                         judgement.fleet.stats.follow(call, since, self.rules.terms());
                     }
                 };

@@ -44,7 +44,7 @@ fn ambiguous_views(fleet: &Fleet<'_>) -> Option<String> {
 }
 
 /// Maximum number of copied inputs named in the notices.
-const COPIES_NAMED: usize = 3;
+const MAX_COPIES_NAMED: usize = 3;
 
 /// Inputs that hold the same attempts as another. Unless every attempt was still in memory at the end, nothing but an
 /// id shows which are the same, and without one they count twice.
@@ -52,8 +52,8 @@ fn copies(ingested: &Ingested, fleet: &Fleet<'_>) -> Vec<String> {
     let copies = ingested.copies();
     let copied: u64 = copies.iter().map(|(_, _, attempts)| attempts).sum();
     let are_counted_once = fleet.tally.duplicates + fleet.tally.views >= copied;
-    let more = copies.len().saturating_sub(COPIES_NAMED);
-    let told = |(first, copy, attempts): &(&str, &str, u64)| {
+    let more = copies.len().saturating_sub(MAX_COPIES_NAMED);
+    let describe = |(first, copy, attempts): &(&str, &str, u64)| {
         format!(
             "{first} and {copy} hold the same {} attempts by time, duration and status: {}",
             thousands(*attempts),
@@ -62,7 +62,7 @@ fn copies(ingested: &Ingested, fleet: &Fleet<'_>) -> Vec<String> {
     };
     let count = if are_counted_once { "once" } else { "twice" };
     let rest = (more > 0).then(|| format!("{more} more inputs hold the attempts of another, and count {count}"));
-    copies.iter().take(COPIES_NAMED).map(told).chain(rest).collect()
+    copies.iter().take(MAX_COPIES_NAMED).map(describe).chain(rest).collect()
 }
 
 /// Attempts whose time is so far from all others that it is unusable.

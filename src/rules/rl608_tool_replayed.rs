@@ -94,8 +94,8 @@ pub(super) fn ran_again(call: &Call<'_>, position: usize) -> bool {
     }
     let tool = |p| call.detail(p).map(|detail| detail.tool);
     // A server error may come before or after the work is done, which counts only if the tool has side effects.
-    let broke = attempt.bucket() == Some(Bucket::Transient) && !repeats::never_arrived(call, position);
-    let unsure = repeats::may_have_acted(call, position) || (broke && attempt.flags.has(Flags::SIDE_EFFECT));
+    let broke = attempt.bucket() == Some(Bucket::Transient) && !repeats::was_never_sent(call, position);
+    let unsure = repeats::may_have_taken_effect(call, position) || (broke && attempt.flags.has(Flags::SIDE_EFFECT));
     tool(position) == tool(position + 1)
         && unsure
         && !repeats::same_key(call, position, position + 1)

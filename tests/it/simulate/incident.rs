@@ -3,7 +3,7 @@
 use crate::common::{repo, run_in};
 use retrylens::model::{Jitter, Schedule};
 use retrylens::policy::Strategy;
-use retrylens::simulate::{Arrivals, Capacity, Named, Service, Setup, emit};
+use retrylens::simulate::{Arrivals, Capacity, NamedPolicy, Service, Setup, emit};
 use serde_json::Value;
 use std::path::Path;
 
@@ -13,16 +13,16 @@ fn large_incident(path: &Path, seed: u64) {
     let waits = Schedule { base_s: 0.5, factor: 2.0, cap_s: 8.0, jitter: Jitter::Below(0.25) };
     let setup = Setup {
         arrivals: Arrivals::Poisson(3_000, 200.0),
-        capacity: Capacity::PerStretch { width: 1_000, known: (0..600).map(second).collect(), rest: 12 },
+        capacity: Capacity::PerInterval { width: 1_000, known: (0..600).map(second).collect(), rest: 12 },
         second: Capacity::per_step(0),
         service: Service::Exponential(900.0),
         refusal: 30,
         hint_s: None,
         horizon: 1 << 40,
         steps_per_s: 1_000.0,
-        least_wait: 1,
+        min_wait: 1,
     };
-    let policy = Named { name: "sdk".to_owned(), strategy: Strategy::plain(waits, 3) };
+    let policy = NamedPolicy { name: "sdk".to_owned(), strategy: Strategy::plain(waits, 3) };
     let mut log = Vec::new();
     emit(&setup, &policy, seed, &mut log).unwrap();
     std::fs::write(path, log).unwrap();

@@ -29,10 +29,10 @@ impl Calls {
     /// were in progress, or while a call waited before a retry. A client that makes one call at a time writes nothing
     /// then.
     pub(super) fn are_concurrent(&mut self, line: &LogLine<'_>) -> bool {
-        let tolerance_us = line.moment.slack_us + TOLERANCE_US;
+        let tolerance_us = line.time.slack_us + TOLERANCE_US;
         let last_attempts = || self.calls.iter().filter_map(Call::last);
         let in_flight = last_attempts().filter(|last| last.begun.is_some() && !last.is_over()).count();
-        let waits = |last: &Attempt| last.due().is_some_and(|due| due.us_since(line.moment.at) > tolerance_us);
+        let waits = |last: &Attempt| last.due().is_some_and(|due| due.us_since(line.time.at) > tolerance_us);
         self.has_concurrent |= in_flight > 1 || last_attempts().any(waits);
         self.has_concurrent
     }
@@ -41,9 +41,9 @@ impl Calls {
     /// wait that was announced after the response of the other: concurrent responses may have been assigned to the
     /// wrong calls.
     pub(super) fn exchange_responses(&mut self, index: usize, line: &LogLine<'_>) {
-        let difference_us = |call: &Call| Some(line.moment.at.us_since(call.last()?.due()?).abs());
+        let difference_us = |call: &Call| Some(line.time.at.us_since(call.last()?.due()?).abs());
         let current_us = difference_us(&self.calls[index]);
-        if current_us.is_some_and(|us| us <= line.moment.slack_us + TOLERANCE_US) {
+        if current_us.is_some_and(|us| us <= line.time.slack_us + TOLERANCE_US) {
             return;
         }
         let others = (0..self.calls.len()).filter(|at| *at != index);
@@ -119,9 +119,8 @@ impl Calls {
             let lacks_key = options.key.is_none() || call.key.is_none();
             lacks_key && has_count && call.last().is_some_and(has_url)
         };
-        let tolerance_us = line.moment.slack_us + TOLERANCE_US;
-        let late_us =
-            |call: &Call| Some(line.moment.at.us_since(call.last()?.due()?)).filter(|us| *us >= -tolerance_us);
+        let tolerance_us = line.time.slack_us + TOLERANCE_US;
+        let late_us = |call: &Call| Some(line.time.at.us_since(call.last()?.due()?)).filter(|us| *us >= -tolerance_us);
         let are_concurrent = self.are_concurrent(line);
         let candidates = self.calls.iter().enumerate().filter(|(_, call)| is_candidate(call));
         let mut candidates: Vec<(i64, usize)> =
