@@ -42,7 +42,7 @@ type Entry = (u32, u32);
 /// Groups the rows of `table` by key.
 #[must_use]
 pub fn group(table: &AttemptTable) -> Groups<'_> {
-    group_from(table, 0).joined()
+    group_where(table, 0, |_| true).joined()
 }
 
 /// Groups the rows of `table` that are not in `singles`.
@@ -57,10 +57,11 @@ pub(crate) fn group_between(table: &AttemptTable, first: Time, last: Time) -> Gr
     group_where(table, 0, |row| (first..=last).contains(&table.rows[row as usize].sent)).joined()
 }
 
-/// Groups the rows of `table` from row `from` on. Calls that several logs describe are not joined.
+/// Groups the rows of `table` from row `from` on that are not in `singles`. Calls that several logs describe are not
+/// joined.
 #[must_use]
-pub(crate) fn group_from(table: &AttemptTable, from: usize) -> Groups<'_> {
-    group_where(table, from, |_| true)
+pub(crate) fn group_rest_from<'t>(table: &'t AttemptTable, from: usize, singles: &SingleSuccesses) -> Groups<'t> {
+    group_where(table, from, |row| !singles.has(row))
 }
 
 fn group_where(table: &AttemptTable, from: usize, wanted: impl Fn(u32) -> bool + Sync) -> Groups<'_> {

@@ -22,7 +22,7 @@ mod watermark;
 pub use call::Call;
 pub(crate) use endurance::Persistence;
 pub use group::{Groups, Piece, group};
-pub(crate) use group::{Left, group_between, group_from, group_rest};
+pub(crate) use group::{Left, group_between, group_rest, group_rest_from};
 pub use horizon::{Endurance, Horizon};
 pub(crate) use joined::{Links, Unsettled, join};
 pub(crate) use relation::{is_unsafe_to_repeat, same_account, same_scope, same_sender, shows_retry, streaks};

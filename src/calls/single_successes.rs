@@ -1,7 +1,7 @@
 //! Finds calls that consist of one successful attempt. Most calls of a healthy log do, and they only need to be
 //! counted, so they are separated before rows are grouped.
 
-use crate::model::AttemptTable;
+use crate::model::{Attempt, AttemptTable, Flags};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -11,31 +11,42 @@ const WORD: usize = 64;
 /// Bits for each row in the set of keys. About one in this many single rows is mistaken for a shared key.
 const ROOM: usize = 16;
 
-/// Set of the rows that are single successes, one bit for each row.
+/// Set of the rows that are single successes, one bit for each row from `from` on.
 #[derive(Debug)]
 pub(crate) struct SingleSuccesses {
+    from: usize,
     bits: Vec<u64>,
 }
 
 impl SingleSuccesses {
     /// Finds the single successes. Misses a few whose keys collide with another row's.
     pub(crate) fn of(table: &AttemptTable) -> SingleSuccesses {
-        let shared = Shared::of(table);
-        let word = |rows: &[crate::model::Attempt]| {
-            let bits = rows.iter().zip(0..).filter(|(row, _)| row.is_single_success() && !shared.has(row.key[0]));
-            bits.fold(0, |word, (_, bit)| word | 1 << bit)
-        };
-        let mut bits: Vec<u64> = table.rows.par_chunks(WORD).with_min_len(256).map(word).collect();
+        SingleSuccesses::find(table, 0, |_| true)
+    }
+
+    /// Like [`SingleSuccesses::of`], for the rows from `from` on. Rows without a call id are left out: as long as the
+    /// log is being read, others of their stream may follow.
+    pub(crate) fn of_named(table: &AttemptTable, from: usize) -> SingleSuccesses {
+        SingleSuccesses::find(table, from, |row| !row.flags.has(Flags::NO_CALL_ID))
+    }
+
+    fn find(table: &AttemptTable, from: usize, wanted: impl Fn(&Attempt) -> bool + Sync) -> SingleSuccesses {
+        let rows = &table.rows[from..];
+        let shared = Shared::of(rows);
+        let is_single = |row: &Attempt| row.is_single_success() && wanted(row) && !shared.has(row.key[0]);
+        let word = |rows: &[Attempt]| rows.iter().rev().fold(0, |word, row| word << 1 | u64::from(is_single(row)));
+        let mut bits: Vec<u64> = rows.par_chunks(WORD).with_min_len(256).map(word).collect();
         // Rows that another log describes too are joined with others.
-        for row in table.views.links().flat_map(|(view, of)| [view as usize, of as usize]) {
+        let linked = table.views.links().flat_map(|(view, of)| [view as usize, of as usize]);
+        for row in linked.filter_map(|row| row.checked_sub(from)) {
             bits[row / WORD] &= !(1 << (row % WORD));
         }
-        SingleSuccesses { bits }
+        SingleSuccesses { from, bits }
     }
 
     /// Returns whether a row is a single success.
     pub(crate) fn has(&self, row: u32) -> bool {
-        let row = row as usize;
+        let Some(row) = (row as usize).checked_sub(self.from) else { return false };
         self.bits.get(row / WORD).is_some_and(|word| word >> (row % WORD) & 1 != 0)
     }
 
@@ -52,11 +63,11 @@ struct Shared {
 }
 
 impl Shared {
-    fn of(table: &AttemptTable) -> Shared {
-        let words = (table.rows.len() * ROOM).div_ceil(WORD);
+    fn of(rows: &[Attempt]) -> Shared {
+        let words = (rows.len() * ROOM).div_ceil(WORD);
         let none = || std::iter::repeat_with(AtomicU64::default).take(words).collect();
         let shared = Shared { met: none(), again: none() };
-        table.rows.par_iter().with_min_len(1 << 14).for_each(|row| shared.note(row.key[0]));
+        rows.par_iter().with_min_len(1 << 14).for_each(|row| shared.note(row.key[0]));
         shared
     }
 

@@ -20,7 +20,7 @@ pub(crate) struct Watermark {
 
 impl Watermark {
     /// Returns whether no attempt still to come can belong to the call of `rows`, in order.
-    pub(super) fn reached(&self, table: &AttemptTable, rows: &[u32]) -> bool {
+    pub(crate) fn reached(&self, table: &AttemptTable, rows: &[u32]) -> bool {
         let row = |index: &u32| &table.rows[*index as usize];
         let Some(last) = rows.last().map(row) else { return true };
         let over = last.flags.has(Flags::DECIDED_FAIL) || rows.iter().any(|index| !row(index).failed());

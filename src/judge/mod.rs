@@ -219,7 +219,7 @@ impl<'a> Judgement<'a> {
         let (table, stats) = (self.fleet.table, &mut self.fleet.stats);
         stats.under_way.want(|| rules::declares_pool(&options.settings));
         if options.filter.is_empty() {
-            return stats.absorb_single_success(table, rows, since);
+            return stats.absorb_single_successes(table, rows, since);
         }
         let (left_out, runs) = (&mut self.left_out, &mut self.runs_left_out);
         let wanted = rows.filter(|row| {
@@ -231,7 +231,7 @@ impl<'a> Judgement<'a> {
             }
             wanted
         });
-        stats.absorb_single_success(table, wanted, since);
+        stats.absorb_single_successes(table, wanted, since);
     }
 
     /// Applies a call rule. If the rule is reported and lacks a field to decide, that is counted in

@@ -5,8 +5,8 @@
 
 use super::{CallRules, Judgement, Options, Settled};
 use crate::calls::{
-    AttemptSeries, Call, Endurance, Horizon, Left, Links, Persistence, Stream, Unsettled, Watermark, group_from, join,
-    order_of,
+    AttemptSeries, Call, Endurance, Groups, Horizon, Left, Links, Persistence, SingleSuccesses, Stream, Unsettled,
+    Watermark, group_rest_from, join, order_of,
 };
 use crate::measure::Terms;
 use crate::model::{AttemptTable, Time, Views};
@@ -14,6 +14,7 @@ use crate::rules;
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// How much later than its send a record may appear in the log, µs: loggers write when the answer is complete, and no
 /// client waits longer for one.
@@ -119,15 +120,18 @@ impl<'o> Rolling<'o> {
         fate[..self.parked].fill(Fate::Gone);
         let mut judgement = std::mem::take(&mut self.kept).attach(table);
         let (mut found, mut joined) = (Vec::new(), Vec::new());
+        let singles = SingleSuccesses::of_named(table, self.parked);
+        let groups = group_rest_from(table, self.parked, &singles);
         // Calls that are dropped early have been silent for long; for the remaining ones it matters when clients stop.
         let is_last = until == Time(i64::MAX);
         if is_last {
-            let left = self.look_ahead(table, &watermark, &links);
+            let left = self.look_ahead(&groups, &watermark, &links);
             found = self.find_in_streams(table, &watermark, left, &links, &mut fate);
             joined = self.join(table, &watermark, &links);
             watermark.horizon.endurance = self.seen.endurance();
         }
-        let left = self.settle_calls(table, &watermark, &links, is_followed, &mut judgement, &mut fate);
+        let live = Live { groups, singles, is_followed };
+        let left = self.settle_calls(&live, &watermark, &links, &mut judgement, &mut fate);
         if !is_last {
             found = self.find_in_streams(table, &watermark, left, &links, &mut fate);
             joined = self.join(table, &watermark, &links);
@@ -164,8 +168,8 @@ impl<'o> Rolling<'o> {
 
     /// Observes how long the remaining calls went on, without judging them. Returns the rows that belong to streams and
     /// the calls shared by several logs, which are handled elsewhere.
-    fn look_ahead(&mut self, table: &AttemptTable, watermark: &Watermark, links: &Links) -> Left {
-        let (groups, mut left) = (group_from(table, self.parked), Left::default());
+    fn look_ahead(&mut self, groups: &Groups<'_>, watermark: &Watermark, links: &Links) -> Left {
+        let mut left = Left::default();
         for piece in groups.pieces() {
             let see = |call: &Call<'_>, _: Option<&[u32]>| self.seen.absorb(call, &watermark.horizon);
             groups.settled_calls(piece, watermark, links, see, &mut left);
@@ -185,48 +189,64 @@ impl<'o> Rolling<'o> {
         joined
     }
 
-    /// Judges the named calls that are complete and, if `is_followed`, adds the open ones to the summaries. Returns the
-    /// rows that belong to streams and the calls shared by several logs, which are handled elsewhere.
+    /// Judges the named calls that are complete and, if [`Live::is_followed`], adds the open ones to the summaries.
+    /// Returns the rows that belong to streams and the calls shared by several logs, which are handled elsewhere.
     fn settle_calls<'t>(
         &mut self,
-        table: &'t AttemptTable,
+        live: &Live<'t>,
         watermark: &Watermark,
         links: &Links,
-        is_followed: bool,
         whole: &mut Judgement<'t>,
         fate: &mut [Fate],
     ) -> Left {
-        let since = self.followed;
-        let groups = group_from(table, self.parked);
-        let pieces: Vec<_> = groups
-            .pieces()
-            .par_iter()
-            .map(|piece| {
-                let (mut judgement, mut seen) = (Judgement::new(table), Persistence::default());
-                let (mut gone, mut left) = (Vec::new(), Left::default());
+        let table = live.groups.table();
+        let share = (table.rows.len() - self.parked).div_ceil(live.groups.pieces().len());
+        let judged = live.groups.pieces().par_iter().enumerate().fold(
+            || SettledCalls::new(table),
+            |mut settled, (place, piece)| {
+                let begin = self.parked + place * share;
+                self.settle_singles(live, begin..begin + share, watermark, &mut settled);
+                let SettledCalls { judgement, seen, gone, left } = &mut settled;
                 let found = |call: &Call<'t>, rows: Option<&[u32]>| {
                     if let Some(rows) = rows {
                         seen.absorb(call, &watermark.horizon);
-                        judgement.absorb_rest(call, since, &self.rules, self.options);
+                        judgement.absorb_rest(call, self.followed, &self.rules, self.options);
                         gone.extend_from_slice(rows);
-                    } else if is_followed {
+                    } else if live.is_followed {
                         judgement.fleet.stats.under_way.want(|| rules::declares_pool(&self.options.settings));
-                        judgement.fleet.stats.follow(call, since, self.rules.terms());
+                        judgement.fleet.stats.follow(call, self.followed, self.rules.terms());
                     }
                 };
-                groups.settled_calls(piece, watermark, links, found, &mut left);
-                (judgement, seen, gone, left)
-            })
-            .collect();
-        let mut all = Left::default();
-        for (judgement, seen, gone, left) in pieces {
-            whole.merge(judgement);
-            self.seen.merge(seen);
-            gone.iter().for_each(|row| fate[*row as usize] = Fate::Gone);
-            all.streams.extend(left.streams);
-            all.shared.extend(left.shared);
+                live.groups.settled_calls(piece, watermark, links, found, left);
+                settled
+            },
+        );
+        let judged = judged.reduce(|| SettledCalls::new(table), SettledCalls::and);
+        whole.merge(judged.judgement);
+        self.seen.merge(judged.seen);
+        judged.gone.iter().for_each(|row| fate[*row as usize] = Fate::Gone);
+        judged.left
+    }
+
+    /// Does the same for the single successes among some rows, of which nothing is to be learnt about when clients stop.
+    fn settle_singles(
+        &self,
+        live: &Live<'_>,
+        rows: Range<usize>,
+        watermark: &Watermark,
+        settled: &mut SettledCalls<'_>,
+    ) {
+        let table = live.groups.table();
+        let rows = rows.start..rows.end.min(table.rows.len());
+        let is_due = |row: &u32| table.rows[*row as usize].sent < watermark.until;
+        let due = live.singles.among(rows).filter(is_due);
+        let (gone, open): (Vec<u32>, Vec<u32>) = due.partition(|row| watermark.reached(table, &[*row]));
+        settled.judgement.absorb_single_success(gone.iter().copied(), self.followed, self.options);
+        settled.gone.extend(gone);
+        if live.is_followed {
+            let stats = &mut settled.judgement.fleet.stats;
+            open.into_iter().for_each(|row| stats.follow_single_success(table, row, self.followed));
         }
-        all
     }
 
     /// Hands the rows that name no call to their streams and returns the calls that each stream finds. Calls shared by
@@ -312,6 +332,44 @@ impl<'o> Rolling<'o> {
         self.kept.each_row(visit);
         self.shared.iter_mut().flat_map(|call| &mut call.rows).for_each(&mut *visit);
         self.streams.values_mut().for_each(|stream| stream.each_row(visit));
+    }
+}
+
+/// Rows of the table that are not parked.
+struct Live<'t> {
+    singles: SingleSuccesses,
+    /// All others.
+    groups: Groups<'t>,
+    /// Whether open calls are added to the summaries; see [`Rolling::follows`].
+    is_followed: bool,
+}
+
+/// Named calls that were settled, and what is left.
+struct SettledCalls<'t> {
+    judgement: Judgement<'t>,
+    seen: Persistence,
+    /// Rows of the calls that are complete.
+    gone: Vec<u32>,
+    left: Left,
+}
+
+impl<'t> SettledCalls<'t> {
+    fn new(table: &'t AttemptTable) -> SettledCalls<'t> {
+        SettledCalls {
+            judgement: Judgement::new(table),
+            seen: Persistence::default(),
+            gone: Vec::new(),
+            left: Left::default(),
+        }
+    }
+
+    fn and(mut self, other: SettledCalls<'t>) -> SettledCalls<'t> {
+        self.judgement.merge(other.judgement);
+        self.seen.merge(other.seen);
+        self.gone.extend(other.gone);
+        self.left.streams.extend(other.left.streams);
+        self.left.shared.extend(other.left.shared);
+        self
     }
 }
 

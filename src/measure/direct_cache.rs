@@ -17,13 +17,22 @@ impl<K: Copy + PartialEq, V: Copy> DirectCache<K, V> {
     /// Returns the value of `key`, whose number is `number`; calls `find` if it is not cached.
     #[inline]
     pub(super) fn get(&mut self, key: K, number: usize, find: impl FnOnce() -> V) -> V {
-        match self.0.get(number % PLACES) {
-            Some(Some((known, value))) if *known == key => *value,
-            _ => self.note(key, number, find()),
+        match self.find(key, number) {
+            Some(value) => value,
+            None => self.note(key, number, find()),
         }
     }
 
-    fn note(&mut self, key: K, number: usize, value: V) -> V {
+    /// Returns the value of `key`, if it is cached.
+    #[inline]
+    pub(super) fn find(&self, key: K, number: usize) -> Option<V> {
+        match self.0.get(number % PLACES) {
+            Some(Some((known, value))) if *known == key => Some(*value),
+            _ => None,
+        }
+    }
+
+    pub(super) fn note(&mut self, key: K, number: usize, value: V) -> V {
         self.0.resize(PLACES, None);
         self.0[number % PLACES] = Some((key, value));
         value

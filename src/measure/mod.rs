@@ -44,6 +44,7 @@ mod scope;
 mod sender;
 mod service;
 mod short_window;
+mod single_successes;
 mod sorted;
 mod spent;
 mod tally;

@@ -244,7 +244,7 @@ fn plain_calls_come_to_the_same_by_either_way() {
         );
     }
     assert!(plain_rows.len() > 50, "{} calls are plain", plain_rows.len());
-    fleet.stats.absorb_single_success(&table, plain_rows.into_iter(), Time(i64::MIN));
+    fleet.stats.absorb_single_successes(&table, plain_rows.into_iter(), Time(i64::MIN));
     let mut other = summary(&table, |_| true);
     assert_eq!(fleet.tally, other.tally);
     let load = |tally: &ScopeTally| {

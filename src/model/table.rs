@@ -204,6 +204,11 @@ impl AttemptTable {
         self.usage.get(index).copied().unwrap_or_default()
     }
 
+    /// Returns whether any record carried usage.
+    pub(crate) fn has_usage(&self) -> bool {
+        !self.usage.is_empty()
+    }
+
     /// Returns the origin of a row: provider, model, layer, client and scope.
     #[must_use]
     pub fn origin(&self, row: &Attempt) -> &Origin {

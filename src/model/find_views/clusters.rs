@@ -1,7 +1,7 @@
 //! Groups rows that may be views of one attempt because they share an id.
 
 use super::key::{Key, Stretch};
-use crate::model::{Attempt, AttemptTable, Flags, Symbol};
+use crate::model::{Attempt, AttemptTable, Flags};
 use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,7 +19,8 @@ fn is_trace(run: &str) -> bool {
 pub(super) fn clusters(table: &AttemptTable, stretch: Stretch) -> BTreeMap<Key, Vec<u32>> {
     let again = Again::of(table);
     let mut clusters: HashMap<Key, Vec<u32>, RandomState> = HashMap::default();
-    let mut traces: HashMap<Symbol, bool, RandomState> = HashMap::default();
+    // Whether the name of each run is a trace id, as far as known.
+    let mut traces: Vec<Option<bool>> = Vec::new();
     let near = |row: &&Attempt| stretch.is_near(row.sent) && !row.flags.has(Flags::TOOL);
     for (index, row) in (0..).zip(&table.rows).filter(|(_, row)| near(row)) {
         if again.has(row) && table.request_id(row).is_some_and(is_unique) {
@@ -30,7 +31,11 @@ pub(super) fn clusters(table: &AttemptTable, stretch: Stretch) -> BTreeMap<Key, 
         {
             clusters.entry(Key::Idempotency(key)).or_default().push(index);
         }
-        if *traces.entry(row.run).or_insert_with(|| is_trace(table.names.text(row.run))) {
+        let run = row.run.place();
+        if run >= traces.len() {
+            traces.resize(run + 1, None);
+        }
+        if *traces[run].get_or_insert_with(|| is_trace(table.names.text(row.run))) {
             clusters.entry(Key::Trace(row.run)).or_default().push(index);
         }
     }
