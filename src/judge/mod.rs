@@ -244,12 +244,15 @@ impl<'a> Judgement<'a> {
             Check::Call(check) | Check::CallOfAll(check, _) | Check::CallAndFleet(check, _) => {
                 check(call, &options.settings)
             }
-            Check::CallIfTold(check) => check(call, &options.settings).unwrap_or_else(|field| {
-                if is_reported {
+            Check::CallIfTold(check) => match check(call, &options.settings) {
+                Ok(None) => None,
+                Ok(hit) => hit,
+                Err(field) if is_reported => {
                     *self.undecided.entry((rule.code, field)).or_default() += 1;
+                    None
                 }
-                None
-            }),
+                Err(_) => None,
+            },
             Check::Fleet(_) | Check::FleetIfLogged(..) => None,
         }
     }
@@ -387,11 +390,9 @@ impl<'a> Judgement<'a> {
             *self.undecided.entry(key).or_default() += calls;
         }
         for (key, fold) in other.folds {
-            match self.folds.entry(key) {
-                std::collections::hash_map::Entry::Occupied(mut known) => known.get_mut().merge(fold),
-                std::collections::hash_map::Entry::Vacant(free) => {
-                    free.insert(fold);
-                }
+            match self.folds.get_mut(&key) {
+                Some(known) => known.merge(fold),
+                None => _ = self.folds.insert(key, fold),
             }
         }
     }

@@ -75,11 +75,15 @@ impl<'g, 'a> Worker<'g, 'a> {
         rules: &CallRules,
         options: &Options,
     ) {
+        // Single successes that were not known as such.
+        let mut plain: Vec<u32> = Vec::new();
         for (piece, place) in &mut self.pieces {
-            *place = groups.calls_until(piece, *place, until, horizon, |call| {
-                self.judgement.absorb(call, rules, options);
+            *place = groups.calls_until(piece, *place, until, horizon, |call| match call.plain_row() {
+                Some(row) => plain.push(row),
+                None => self.judgement.absorb(call, rules, options),
             });
         }
+        self.judgement.absorb_single_success(plain.into_iter(), Time(i64::MIN), options);
     }
 }
 

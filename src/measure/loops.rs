@@ -94,21 +94,36 @@ pub(crate) fn loops_of(call: &Call<'_>) -> Option<Loops> {
 fn by_sdk_counter(call: &Call<'_>, streak: Range<usize>) -> Option<Loops> {
     let counts: SmallVec<[(usize, u16); 16]> =
         streak.filter_map(|p| Some((p, u16::from(call.at(p).sdk_count()?)))).collect();
+    if rises(&counts) {
+        return None;
+    }
     let repeated = counts.windows(2).any(|pair| pair[0].1 == pair[1].1 && pair[0].1 > 0);
-    let rises = repeated && counts.is_sorted_by_key(|(_, count)| *count);
-    if rises { repeats(call, &counts, Sign::OneCount) } else { restarts(call, counts.into_iter(), Sign::SdkCounter, 0) }
+    let never_falls = repeated && counts.is_sorted_by_key(|(_, count)| *count);
+    if never_falls {
+        repeats(call, &counts, Sign::OneCount)
+    } else {
+        restarts(call, counts.into_iter(), Sign::SdkCounter, 0)
+    }
 }
 
 /// Recognises 1, 2, 3, 1, 2, 3 or 1, 1, 1, 2, 2, 2.
 fn by_numbers(call: &Call<'_>, streak: Range<usize>) -> Option<Loops> {
     let numbered: SmallVec<[(usize, u16); 16]> =
         streak.map(|p| (p, call.at(p).number)).filter(|&(_, number)| number > 0).collect();
+    if rises(&numbered) {
+        return None;
+    }
     let falls = numbered.windows(2).any(|pair| pair[1].1 < pair[0].1);
     if falls {
         restarts(call, numbered.into_iter(), Sign::Numbers, 1)
     } else {
         repeats(call, &numbered, Sign::OneNumber)
     }
+}
+
+/// Returns whether each count is higher than the one before: then there is one round, or each has one send.
+fn rises(counts: &[(usize, u16)]) -> bool {
+    counts.windows(2).all(|pair| pair[0].1 < pair[1].1)
 }
 
 /// Returns the rounds of a counter that rises, and restarts at `first`.

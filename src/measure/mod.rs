@@ -27,6 +27,7 @@ mod gate;
 mod handling;
 mod headroom_exhaustion;
 mod immediate_retries;
+mod in_order;
 mod late;
 mod layers;
 mod load;

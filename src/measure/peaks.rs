@@ -3,6 +3,7 @@
 //! Times are swept as soon as nothing before them is still to come, and then discarded. So the counts do not depend on
 //! how the log is split, and memory follows the number in flight, not the length of the log.
 
+use super::in_order::InOrder;
 use super::time_queue::TimeQueue;
 use crate::calls::Call;
 use crate::model::{Attempt, Mergeable, Scope, Series, Time};
@@ -123,6 +124,7 @@ impl Rate {
     /// Counts further events, which are in order.
     fn count(&mut self, events: impl Iterator<Item = i64> + Clone, most_by: &mut Series<Most>) {
         most_by.begin_for(events.clone().map(Time));
+        let mut most_by = InOrder::of(most_by);
         let (counted, mut first) = (self.recent.len(), 0);
         self.recent.extend(events);
         for (place, at) in self.recent.iter().enumerate().skip(counted) {
@@ -244,9 +246,10 @@ impl Peaks {
     pub(super) fn settle(&mut self, until: Time) {
         let sent = self.sent.take(until.0.saturating_mul(2));
         let begins = sent.iter().filter(|sent| *sent & 1 == 1).map(|sent| sent >> 1);
-        let levels = &mut self.levels;
-        levels.begin_for(begins.clone().map(Time));
+        self.levels.begin_for(begins.clone().map(Time));
+        let mut levels = InOrder::of(&mut self.levels);
         self.flying.sweep(begins, until, |at, level| levels.update(at, |known| known.note(at, level)));
+        drop(levels);
         self.rate.count(sent.iter().map(|sent| sent >> 1), &mut self.sent_by);
         self.refused.settle(until, &mut self.refused_by);
     }

@@ -114,9 +114,12 @@ max_attempts = 3
 
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let exhausted = call.len() > 1 && call.outcome == Outcome::Failed && call.attempts().all(lacks_capacity);
+    if !exhausted {
+        return None;
+    }
     let small = call.len() as f64 <= settings.get(RULE.code, &ATTEMPTS);
     let fine = call.fell_back || stopped_short(call.last()) || declared(call, settings);
-    if !exhausted || !small || fine || another_tells(call, settings) {
+    if !small || fine || another_tells(call, settings) {
         return None;
     }
     let fair = settings.get(RULE.code, &WAITED);

@@ -164,6 +164,14 @@ fn cap_s(call: &Call<'_>, position: usize, settings: &Settings) -> (f64, bool) {
 /// Returns the wait after the attempt at `position`, if it is too long and the client alone may have caused that.
 fn too_long(call: &Call<'_>, position: usize, settings: &Settings) -> Option<Long> {
     let (attempt, detail) = (call.at(position), call.detail(position)?);
+    let cap_us = shared::micros(cap_s(call, position, settings).0);
+    let most = shared::scaled(cap_us, 1.0 + settings.get(RULE.code, &SHARE));
+    let planned = detail.planned_us;
+    let wait = call.wait_before(position + 1)?;
+    let measured = wait.us - shared::clock_step_us(call);
+    if measured <= most || planned.is_some_and(|planned| planned <= most) {
+        return None;
+    }
     // A client may also wait for the reset given in rate-limit headers.
     let asked = detail.hint_us.is_some()
         || detail.reopens.is_some()
@@ -171,14 +179,6 @@ fn too_long(call: &Call<'_>, position: usize, settings: &Settings) -> Option<Lon
     let other = attempt.terminal() || attempt.flags.has(Flags::TOOL) || attempt.flags.has(Flags::DECIDED_OTHER);
     let repeat = repeats::follows(call, position, position + 1) || attempt.flags.has(Flags::DECIDED_RETRY);
     if asked || other || !repeat || !shared::same_scope(call, position, position + 1) {
-        return None;
-    }
-    let cap_us = shared::micros(cap_s(call, position, settings).0);
-    let most = shared::scaled(cap_us, 1.0 + settings.get(RULE.code, &SHARE));
-    let planned = detail.planned_us;
-    let wait = call.wait_before(position + 1)?;
-    let measured = wait.us - shared::clock_step_us(call);
-    if measured <= most || planned.is_some_and(|planned| planned <= most) {
         return None;
     }
     let known = wait.end_to_start || planned.is_some();

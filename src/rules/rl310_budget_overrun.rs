@@ -88,8 +88,8 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let budget_us = shared::micros(budget);
     let span = |start: usize, p: usize| call.at(p).sent.us_since(call.at(start).sent);
     let streak = shared::streaks(call).find(|streak| {
-        let dictated = streak.clone().skip(1).any(|p| rl308::slept(call, p - 1, settings).is_some());
-        span(streak.start, streak.end - 1) > budget_us && !dictated && follow(call, streak.clone())
+        let dictated = || streak.clone().skip(1).any(|p| rl308::slept(call, p - 1, settings).is_some());
+        span(streak.start, streak.end - 1) > budget_us && !dictated() && follow(call, streak.clone())
     })?;
     let late = streak.clone().filter(|&p| span(streak.start, p) > budget_us).count();
     let lasted = span(streak.start, streak.end - 1) as f64 / 1e6;
