@@ -237,15 +237,15 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// Calls `found` with every call of a piece: with all its rows if nothing more can belong to it, otherwise as of
-    /// the watermark and without rows. Adds to `left` the rows of streams, whose calls are inferred later, and the
+    /// Calls `found` with every call of a piece, all its rows, and whether nothing more can belong to it; otherwise the
+    /// call is as of the watermark. Adds to `left` the rows of streams, whose calls are inferred later, and the
     /// calls that another log describes too, once nothing more can belong to them.
     pub(crate) fn settled_calls(
         &self,
         piece: &Piece,
         watermark: &Watermark,
         links: &Links,
-        mut found: impl FnMut(&Call<'a>, Option<&[u32]>),
+        mut found: impl FnMut(&Call<'a>, &[u32], bool),
         left: &mut Left,
     ) {
         let rows = &self.table.rows;
@@ -261,7 +261,7 @@ impl<'a> Groups<'a> {
                 } else if rows[*row as usize].sent < watermark.until {
                     let call = SmallVec::from_slice(group);
                     let call = Call::settle(self.table, call, Grouping::Explicit, &watermark.horizon);
-                    found(&call, watermark.reached(self.table, group).then_some(group));
+                    found(&call, group, watermark.reached(self.table, group));
                 }
                 continue;
             }
@@ -273,11 +273,11 @@ impl<'a> Groups<'a> {
                     left.shared.extend(over.then(|| Unsettled::of_part(part)));
                     continue;
                 }
-                let all = over.then(|| part.rows.clone());
+                let all = part.rows.clone();
                 part.rows.retain(|row| rows[*row as usize].sent < watermark.until);
                 if !part.rows.is_empty() {
                     let call = Call::settle_part(self.table, part, &watermark.horizon);
-                    found(&call, all.as_deref());
+                    found(&call, &all, over);
                 }
             }
         }

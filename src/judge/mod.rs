@@ -8,6 +8,7 @@ mod options;
 mod problem_stats;
 mod rolling;
 mod settled;
+mod settled_calls;
 mod stretches;
 mod weigh;
 

@@ -3,6 +3,7 @@
 //!
 //! The result equals that of [`super::judge`] unless records arrive far too late; see [`Rolling::finish`].
 
+use super::settled_calls::{Fate, Live, SettledCalls};
 use super::{CallRules, Judgement, Options, Settled};
 use crate::calls::{
     AttemptSeries, Call, Endurance, Groups, Horizon, Left, Links, Persistence, SingleSuccesses, Stream, Unsettled,
@@ -13,7 +14,7 @@ use crate::model::{AttemptTable, Time, Views};
 use crate::rules;
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// How much later than its send a record may appear in the log, µs: loggers write when the answer is complete, and no
@@ -36,6 +37,8 @@ pub struct Rolling<'o> {
     shared: Vec<Unsettled>,
     /// Number of rows at the front of the table that are not looked at again: examples, and rows held by streams.
     parked: usize,
+    /// Number of rows that stayed when settled calls were last removed.
+    compacted: usize,
     /// Number of rows when [`Rolling::advance`] last looked.
     looked_at: usize,
     /// Everything sent before this time is assumed to have been read.
@@ -43,6 +46,9 @@ pub struct Rolling<'o> {
     /// Attempts of open named calls sent before this time are in the summaries.
     followed: Time,
     data_end: Time,
+    /// Rows of open calls that are in the summaries although other logs may describe their attempts: their calls have
+    /// been silent for long.
+    silent: HashSet<u32, RandomState>,
     /// What the dropped calls show about when clients stop.
     seen: Persistence,
     late: u64,
@@ -61,17 +67,19 @@ impl<'o> Rolling<'o> {
             streams: HashMap::default(),
             shared: Vec::new(),
             parked: 0,
+            compacted: 0,
             looked_at: 0,
             settled: Time(i64::MIN),
             followed: Time(i64::MIN),
             data_end: Time(0),
+            silent: HashSet::default(),
             seen: Persistence::default(),
             late: 0,
             step: WORTH_IT,
         }
     }
 
-    /// Sets the number of waiting rows after which settled calls are looked for; the default is 65,536.
+    /// Sets the number of new rows after which settled calls are looked for; the default is 65,536.
     #[must_use]
     pub fn looking_every(self, rows: usize) -> Rolling<'o> {
         Rolling { step: rows, ..self }
@@ -86,7 +94,7 @@ impl<'o> Rolling<'o> {
         self.looked_at = table.rows.len();
         let views_us = if table.may_have_views() { Views::REACH_US + Views::KNOWN_US } else { 0 };
         let until = watermark.plus_us(-LATENESS_US - views_us);
-        if table.rows.len() - self.parked >= self.step && until > self.settled {
+        if table.rows.len() - self.compacted >= self.step && until > self.settled {
             self.settle(table, until, table.rows.len() > MOST_ROWS);
         }
     }
@@ -139,7 +147,7 @@ impl<'o> Rolling<'o> {
         self.settle_streams(table, &watermark, &mut judgement, found);
         for call in joined {
             let call = call.settle(table, &watermark.horizon);
-            judgement.absorb_rest(&call, self.followed, &self.rules, self.options);
+            judgement.absorb_rest(&call, self.since(&call), &self.rules, self.options);
         }
         let until = self.complete_until(table, &fate);
         judgement.fleet.stats.settle(table, until, &self.terms);
@@ -148,6 +156,13 @@ impl<'o> Rolling<'o> {
         if is_followed {
             self.followed = self.settled;
         }
+    }
+
+    /// Returns the time before which the attempts of a call are in the summaries.
+    fn since(&self, call: &Call<'_>) -> Time {
+        let silent = call.rows().iter().filter(|row| self.silent.contains(row));
+        let last = silent.map(|row| call.table().rows[*row as usize].sent.plus_us(1)).max();
+        last.map_or(self.followed, |last| last.max(self.followed))
     }
 
     /// Whether open named calls are added to the summaries as soon as they are read, so that what happened within
@@ -159,7 +174,8 @@ impl<'o> Rolling<'o> {
 
     /// Returns the time before which everything sent is in the summaries.
     fn complete_until(&self, table: &AttemptTable, fate: &[Fate]) -> Time {
-        let open = table.rows.iter().zip(fate).filter(|(_, fate)| **fate == Fate::Live).map(|(row, _)| row.sent);
+        let is_open = |row: &u32| fate[*row as usize] == Fate::Live && !self.silent.contains(row);
+        let open = (0..fate.len() as u32).filter(is_open).map(|row| table.rows[row as usize].sent);
         let open = if self.follows(table) { None } else { open.min() };
         let streams = self.streams.values().filter_map(|stream| stream.begun(table));
         let shared = self.shared.iter().flat_map(|call| &call.rows).map(|row| table.rows[*row as usize].sent);
@@ -171,7 +187,7 @@ impl<'o> Rolling<'o> {
     fn look_ahead(&mut self, groups: &Groups<'_>, watermark: &Watermark, links: &Links) -> Left {
         let mut left = Left::default();
         for piece in groups.pieces() {
-            let see = |call: &Call<'_>, _: Option<&[u32]>| self.seen.absorb(call, &watermark.horizon);
+            let see = |call: &Call<'_>, _: &[u32], _: bool| self.seen.absorb(call, &watermark.horizon);
             groups.settled_calls(piece, watermark, links, see, &mut left);
         }
         left
@@ -200,32 +216,43 @@ impl<'o> Rolling<'o> {
         fate: &mut [Fate],
     ) -> Left {
         let table = live.groups.table();
-        let share = (table.rows.len() - self.parked).div_ceil(live.groups.pieces().len());
-        let judged = live.groups.pieces().par_iter().enumerate().fold(
-            || SettledCalls::new(table),
-            |mut settled, (place, piece)| {
-                let begin = self.parked + place * share;
-                self.settle_singles(live, begin..begin + share, watermark, &mut settled);
-                let SettledCalls { judgement, seen, gone, left } = &mut settled;
-                let found = |call: &Call<'t>, rows: Option<&[u32]>| {
-                    if let Some(rows) = rows {
-                        seen.absorb(call, &watermark.horizon);
-                        judgement.absorb_rest(call, self.followed, &self.rules, self.options);
-                        gone.extend_from_slice(rows);
-                    } else if live.is_followed {
-                        judgement.fleet.stats.under_way.want(|| rules::declares_pool(&self.options.settings));
-                        judgement.fleet.stats.follow(call, self.followed, self.rules.terms());
+        let workers = rayon::current_num_threads();
+        let share = (table.rows.len() - self.parked).div_ceil(workers);
+        let short = Watermark { pressed: true, ..*watermark };
+        let settled = (0..workers).into_par_iter().map(|worker| {
+            let mut settled = SettledCalls::new(table);
+            // First what is in the order of time: entries far too early are costly.
+            let begin = self.parked + worker * share;
+            self.settle_singles(live, begin..begin + share, watermark, &mut settled);
+            let SettledCalls { judgement, seen, gone, silent, left } = &mut settled;
+            let mut found = |call: &Call<'t>, rows: &[u32], is_over: bool| {
+                if is_over {
+                    seen.absorb(call, &watermark.horizon);
+                    judgement.absorb_rest(call, self.since(call), &self.rules, self.options);
+                    gone.extend_from_slice(rows);
+                } else if live.is_followed || (self.options.filter.is_empty() && short.reached(table, call.rows())) {
+                    judgement.fleet.stats.under_way.want(|| rules::declares_pool(&self.options.settings));
+                    judgement.fleet.stats.follow(call, self.since(call), self.rules.terms());
+                    if !live.is_followed {
+                        silent.extend(rows.iter().filter(|row| table.rows[**row as usize].sent < watermark.until));
                     }
-                };
-                live.groups.settled_calls(piece, watermark, links, found, left);
-                settled
-            },
-        );
-        let judged = judged.reduce(|| SettledCalls::new(table), SettledCalls::and);
-        whole.merge(judged.judgement);
-        self.seen.merge(judged.seen);
-        judged.gone.iter().for_each(|row| fate[*row as usize] = Fate::Gone);
-        judged.left
+                }
+            };
+            for piece in live.groups.pieces().iter().skip(worker).step_by(workers) {
+                live.groups.settled_calls(piece, watermark, links, &mut found, left);
+            }
+            settled
+        });
+        let mut all = Left::default();
+        for SettledCalls { judgement, seen, gone, silent, left } in settled.collect::<Vec<_>>() {
+            whole.merge(judgement);
+            self.seen.merge(seen);
+            gone.iter().for_each(|row| fate[*row as usize] = Fate::Gone);
+            self.silent.extend(silent);
+            all.streams.extend(left.streams);
+            all.shared.extend(left.shared);
+        }
+        all
     }
 
     /// Does the same for the single successes among some rows, of which nothing is to be learnt about when clients stop.
@@ -324,8 +351,10 @@ impl<'o> Rolling<'o> {
         let mut places = vec![0; table.rows.len()];
         order.iter().enumerate().for_each(|(place, row)| places[*row as usize] = place as u32);
         table.retain(&order);
-        self.looked_at = table.rows.len();
+        (self.looked_at, self.compacted) = (table.rows.len(), table.rows.len());
         self.each_row(&mut |row| *row = places[*row as usize]);
+        let stays = |row: &u32| fate[*row as usize] != Fate::Gone;
+        self.silent = self.silent.drain().filter(stays).map(|row| places[row as usize]).collect();
     }
 
     fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
@@ -335,51 +364,34 @@ impl<'o> Rolling<'o> {
     }
 }
 
-/// Rows of the table that are not parked.
-struct Live<'t> {
-    singles: SingleSuccesses,
-    /// All others.
-    groups: Groups<'t>,
-    /// Whether open calls are added to the summaries; see [`Rolling::follows`].
-    is_followed: bool,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ingest::read_str;
+    use std::fmt::Write;
 
-/// Named calls that were settled, and what is left.
-struct SettledCalls<'t> {
-    judgement: Judgement<'t>,
-    seen: Persistence,
-    /// Rows of the calls that are complete.
-    gone: Vec<u32>,
-    left: Left,
-}
-
-impl<'t> SettledCalls<'t> {
-    fn new(table: &'t AttemptTable) -> SettledCalls<'t> {
-        SettledCalls {
-            judgement: Judgement::new(table),
-            seen: Persistence::default(),
-            gone: Vec::new(),
-            left: Left::default(),
+    /// Six hours of two layers, with one call that fails and is never given up.
+    #[test]
+    fn a_call_without_an_end_holds_nothing_back() {
+        const BEGIN_S: u64 = 1_767_600_000;
+        let options = Options::default();
+        let (mut rolling, mut table) = (Rolling::new(&options).looking_every(1), AttemptTable::default());
+        let mut kept = Vec::new();
+        for hour in 0..6 {
+            let mut lines = String::new();
+            for call in hour * 600..(hour + 1) * 600 {
+                let (sent, layer) = (BEGIN_S + call * 6, call % 2);
+                let status = if call == 3 { 529 } else { 200 };
+                writeln!(
+                    lines,
+                    r#"{{"ts":{sent},"run_id":"r","call_id":"c{call}","attempt":1,"layer":"l{layer}","status":{status},"duration_ms":900}}"#
+                )
+                .unwrap();
+            }
+            table.absorb(read_str(&lines));
+            rolling.advance(&mut table, Time((BEGIN_S + (hour + 1) * 3_600) as i64 * 1_000_000));
+            kept.push(rolling.kept.stats.instants());
         }
+        assert!(kept[5] <= kept[1] * 2, "{kept:?}");
     }
-
-    fn and(mut self, other: SettledCalls<'t>) -> SettledCalls<'t> {
-        self.judgement.merge(other.judgement);
-        self.seen.merge(other.seen);
-        self.gone.extend(other.gone);
-        self.left.streams.extend(other.left.streams);
-        self.left.shared.extend(other.left.shared);
-        self
-    }
-}
-
-/// Whether a row stays in the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Fate {
-    /// The call is settled; the row is removed.
-    Gone,
-    /// The row stays and is not looked at again.
-    Parked,
-    /// The call is open.
-    Live,
 }

@@ -300,6 +300,10 @@ impl AttemptTable {
         select(&mut self.usage, order);
         select(&mut self.rows, order);
         self.views.renumber(order);
+        // Moving texts costs more than the memory of as many others.
+        if self.ids.len() + self.details.len() < 2 * self.rows.len() {
+            return;
+        }
         let texts = &self.texts;
         let text = |reference: TextRef| {
             let start = reference.start as usize;

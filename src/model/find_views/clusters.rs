@@ -17,11 +17,11 @@ fn is_trace(run: &str) -> bool {
 /// Returns the rows that share a key with a row of another kind, by key and in time order. Considers rows sent within
 /// `stretch` or near it. Request ids come first.
 pub(super) fn clusters(table: &AttemptTable, stretch: Stretch) -> BTreeMap<Key, Vec<u32>> {
-    let again = Again::of(table);
     let mut clusters: HashMap<Key, Vec<u32>, RandomState> = HashMap::default();
     // Whether the name of each run is a trace id, as far as known.
     let mut traces: Vec<Option<bool>> = Vec::new();
-    let near = |row: &&Attempt| stretch.is_near(row.sent) && !row.flags.has(Flags::TOOL);
+    let near = |row: &Attempt| stretch.is_near(row.sent) && !row.flags.has(Flags::TOOL);
+    let again = Again::of(&table.rows, near);
     for (index, row) in (0..).zip(&table.rows).filter(|(_, row)| near(row)) {
         if again.has(row) && table.request_id(row).is_some_and(is_unique) {
             clusters.entry(Key::Request(row.identity)).or_default().push(index);
@@ -65,10 +65,10 @@ impl Again {
     /// Bits for each row of the table.
     const ROOM: usize = 16;
 
-    fn of(table: &AttemptTable) -> Again {
-        let words = (table.rows.len() * Self::ROOM).div_ceil(64).max(1);
+    fn of(rows: &[Attempt], wanted: impl Fn(&Attempt) -> bool) -> Again {
+        let words = (rows.len() * Self::ROOM).div_ceil(64).max(1);
         let (mut met, mut again) = (vec![0; words], vec![0; words]);
-        for row in table.rows.iter().filter(|row| row.flags.has(Flags::REQUEST_ID)) {
+        for row in rows.iter().filter(|row| row.flags.has(Flags::REQUEST_ID) && wanted(row)) {
             let (word, bit) = Self::place(words, row.identity);
             again[word] |= met[word] & bit;
             met[word] |= bit;
