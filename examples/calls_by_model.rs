@@ -22,7 +22,8 @@ fn count(logs: &[Source]) -> Result<DataFrame, Box<dyn Error>> {
     let report = report::build(&log, &judgement, &judging.rules);
     println!("{}", report.verdict);
 
-    let [_attempts, calls] = frames::of_log(&log.table, &judging);
+    let tables = frames::LogTables::new(&log.table, &judging);
+    let [_attempts, calls] = tables.frames();
     let [_runs, _findings] = frames::of_report(&report);
     Ok(calls.to_polars()?.group_by_stable(["model", "outcome"])?.select(["call"]).count()?)
 }

@@ -33,9 +33,9 @@ fn facts(table: &AttemptTable) -> Vec<String> {
             table.usage(index)
         ));
     }
-    let gauges = table.gauges.iter().map(|(_, kind, track)| format!("{kind:?} {:?}", track.series.clone().sorted()));
-    let mut gauges: Vec<String> = gauges.collect();
-    gauges.sort();
-    facts.extend(gauges);
+    let headroom = table.headroom.iter().map(|(_, kind, readings)| format!("{kind:?} {:?}", readings.series.clone().sorted()));
+    let mut headroom: Vec<String> = headroom.collect();
+    headroom.sort();
+    facts.extend(headroom);
     facts
 }

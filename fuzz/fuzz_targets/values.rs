@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use retrylens::ingest::{Aside, Dialect, diagnose, read_str};
+use retrylens::ingest::{ErrorContext, Dialect, diagnose, read_str};
 use retrylens::model::Time;
 use serde_json::json;
 
@@ -32,7 +32,7 @@ fuzz_target!(|bytes: &[u8]| {
     let dialect = Dialect::default();
     let now = table.rows.first().map_or(Time(1_767_607_200_000_000), |row| row.sent);
     let aside =
-        Aside { status: None, retry_after: Some(hint), side_effect: false, provider: None, now, dialect: &dialect };
+        ErrorContext { status: None, retry_after: Some(hint), side_effect: false, provider: None, now, dialect: &dialect };
     let wait_s = diagnose(rest, &aside).wait_s;
     assert!(wait_s.is_none_or(|seconds| seconds.is_finite() && seconds >= 0.0), "{wait_s:?} in {rest}");
 });

@@ -5,18 +5,18 @@ use super::{Anonymizer, Kind};
 /// Structures that can be anonymized in place.
 pub(super) trait Anonymize {
     /// Replaces every name in it and removes all other text of the log.
-    fn anonymize(&mut self, by: &Anonymizer);
+    fn anonymize(&mut self, anonymizer: &Anonymizer);
 }
 
 impl<T: Anonymize> Anonymize for Vec<T> {
-    fn anonymize(&mut self, by: &Anonymizer) {
-        self.iter_mut().for_each(|one| one.anonymize(by));
+    fn anonymize(&mut self, anonymizer: &Anonymizer) {
+        self.iter_mut().for_each(|item| item.anonymize(anonymizer));
     }
 }
 
 impl<T: Anonymize> Anonymize for Option<T> {
-    fn anonymize(&mut self, by: &Anonymizer) {
-        self.iter_mut().for_each(|one| one.anonymize(by));
+    fn anonymize(&mut self, anonymizer: &Anonymizer) {
+        self.iter_mut().for_each(|item| item.anonymize(anonymizer));
     }
 }
 
@@ -55,9 +55,9 @@ impl Anonymizer {
 /// treatment is decided (the compiler says that the pattern requires `..`: list the field instead): `names` are
 /// replaced by pseudonyms of a [`Kind`], `texts` by the result of a method of [`Anonymizer`], `parts` are anonymized by
 /// their own implementation, `kept` stay unchanged, and `with` are treated in `then`, which runs last and can use all
-/// fields except those kept. `$by` is the name of the anonymizer in `then`.
+/// fields except those kept. `$anonymizer` is the name of the anonymizer in `then`.
 macro_rules! fields {
-    ($by:ident; $($type:ident {
+    ($anonymizer:ident; $($type:ident {
         $(names: [$($name:ident $kind:ident),*])?
         $(texts: [$($text:ident $method:ident),*])?
         $(parts: [$($part:ident),*])?
@@ -65,16 +65,16 @@ macro_rules! fields {
         $(with: [$($with:ident),*] then: $then:block)?
     })*) => {
         $(impl $crate::anonymize::fields::Anonymize for $type {
-            fn anonymize(&mut self, $by: &$crate::anonymize::Anonymizer) {
-                let _ = $by;
+            fn anonymize(&mut self, $anonymizer: &$crate::anonymize::Anonymizer) {
+                let _ = $anonymizer;
                 #[allow(unused_imports, reason = "not every structure has texts")]
                 use $crate::anonymize::fields::Texts;
                 let $type {
                     $($($name,)*)? $($($text,)*)? $($($part,)*)? $($($with,)*)? $($kept: _,)*
                 } = self;
-                $($($by.rename($crate::anonymize::Kind::$kind, $name);)*)?
-                $($($text.change(&|text| $by.$method(text));)*)?
-                $($($part.anonymize($by);)*)?
+                $($($anonymizer.rename($crate::anonymize::Kind::$kind, $name);)*)?
+                $($($text.change(&|text| $anonymizer.$method(text));)*)?
+                $($($part.anonymize($anonymizer);)*)?
                 $($then)?
             }
         })*

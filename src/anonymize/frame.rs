@@ -2,27 +2,28 @@
 
 use super::{Anonymizer, Kind};
 use crate::frames::{Cells, Frame};
+use std::borrow::Cow;
 
 impl Anonymizer {
     /// Returns `frame` anonymized.
     #[must_use]
-    pub fn frame(&self, frame: Frame) -> Frame {
+    pub fn frame<'t>(&'t self, frame: Frame<'t>) -> Frame<'t> {
         let columns = frame.columns.into_iter().map(|(name, cells)| (name, self.cells(name, cells)));
-        Frame { name: frame.name, columns: columns.collect() }
+        Frame { columns: columns.collect(), ..frame }
     }
 
-    fn cells(&self, column: &str, cells: Cells) -> Cells {
-        match (cells, treatment(column)) {
-            (Cells::Text(list), Some(kind)) => {
-                Cells::Text(list.into_iter().map(|text| self.optional(kind, text)).collect())
+    fn cells<'t>(&'t self, column: &str, cells: Cells<'t>) -> Cells<'t> {
+        match (cells, name_kind(column)) {
+            (Cells::Text(cell), Some(kind)) => {
+                Cells::Text(Box::new(move |row| cell(row).map(|text| Cow::Owned(self.name(kind, &text)))))
             }
             (cells, _) => cells,
         }
     }
 }
 
-/// Returns the kind of name in a text column; `None` if it only contains words of the program.
-fn treatment(column: &str) -> Option<Kind> {
+/// Returns the kind of name in a text column; `None` if it contains only fixed words of retrylens.
+fn name_kind(column: &str) -> Option<Kind> {
     match column {
         "class" | "cost_source" | "bucket" | "outcome" | "grouping" | "first_class" | "last_class" => None,
         "run_id" => Some(Kind::Run),

@@ -1,4 +1,4 @@
-//! Anonymization of reports: the same thing always has the same pseudonym, and no real name remains.
+//! Anonymization of reports: equal names of one kind always have the same pseudonym, and no real name remains.
 //!
 //! Replaced are ids of runs, calls, requests, accounts and workspaces, paths of files, and every name of a provider,
 //! model, layer or error that is not public knowledge (`vocabulary`). Removed are all messages and other text of the
@@ -23,9 +23,9 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::collections::BTreeMap;
 
-/// Length of a pseudonym in bytes: among a hundred million ids of one kind, two collide with a probability of 1 in
-/// 3,700.
-const BYTES: usize = 8;
+/// Length of a pseudonym in bytes. With 64 bits, two of a hundred million ids of one kind collide with a probability of
+/// 1 in 3,700 (birthday bound: n²/2 divided by 2^64).
+const PSEUDONYM_BYTES: usize = 8;
 
 /// Replaces names by pseudonyms, which are the same for the same name and salt.
 #[derive(Clone)]
@@ -35,7 +35,7 @@ pub struct Anonymizer {
     known: BTreeMap<String, Kind>,
 }
 
-/// Leaves out the salt, so that it cannot be printed by accident.
+/// Does not print the salt, so that it cannot appear in a log by accident.
 impl std::fmt::Debug for Anonymizer {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str("Anonymizer")
@@ -127,16 +127,12 @@ impl Anonymizer {
         mac.update(&[0]);
         mac.update(text.as_bytes());
         let hash = mac.finalize().into_bytes();
-        let digits: String = hash.iter().take(BYTES).map(|byte| format!("{byte:02x}")).collect();
+        let digits: String = hash.iter().take(PSEUDONYM_BYTES).map(|byte| format!("{byte:02x}")).collect();
         format!("{}-{digits}", kind.name())
     }
 
-    fn optional(&self, kind: Kind, text: Option<String>) -> Option<String> {
-        text.map(|text| self.name(kind, &text))
-    }
-
-    /// Returns an anonymizer that knows the kinds of `names`; the first kind of a name applies.
-    fn knowing<'n>(&self, names: impl Iterator<Item = (Kind, &'n str)>) -> Anonymizer {
+    /// Returns an anonymizer that knows the kinds of these names; of several kinds of a name, it uses the first.
+    fn with_known_names<'n>(&self, names: impl Iterator<Item = (Kind, &'n str)>) -> Anonymizer {
         let mut known = self.known.clone();
         names.filter(|(_, name)| !name.is_empty()).for_each(|(kind, name)| {
             known.entry(name.to_owned()).or_insert(kind);
@@ -144,39 +140,45 @@ impl Anonymizer {
         Anonymizer { mac: self.mac.clone(), known }
     }
 
-    /// Returns the pseudonym of `text`, of its kind elsewhere in the report or else as [`Kind::Word`].
+    /// Returns the pseudonym of `text`: that of its kind if it is a known name of the report, otherwise that of
+    /// [`Kind::Word`].
     fn word(&self, text: &str) -> String {
         self.name(self.known.get(text).copied().unwrap_or(Kind::Word), text)
     }
 
-    /// Anonymizes a label of several names, such as that of a rate-limit scope: a name known from the report gets the
-    /// same pseudonym as there, public words are kept, and any other word gets its own.
+    /// Anonymizes a label of several names, such as that of a rate-limit scope. Names known from the report get the
+    /// same pseudonym as there, public words are kept, and every other word gets a pseudonym of its own.
     fn label(&self, label: &str) -> String {
         let words: Vec<&str> = label.split(' ').collect();
-        let (mut shown, mut at) = (Vec::new(), 0);
+        let (mut anonymized, mut at) = (Vec::new(), 0);
         while at < words.len() {
             let longest = (at + 1..=words.len()).rev().map(|end| (end, words[at..end].join(" ")));
             let known = longest.into_iter().find(|(_, text)| self.known.contains_key(text));
             let (end, text) = known.unwrap_or_else(|| (at + 1, words[at].to_owned()));
             let is_public =
                 vocabulary::is_provider(&text) || vocabulary::is_model(&text) || vocabulary::is_label(&text);
-            shown.push(if is_public { text } else { self.word(&text) });
+            anonymized.push(if is_public { text } else { self.word(&text) });
             at = end;
         }
-        shown.join(" ")
+        anonymized.join(" ")
     }
 
-    /// Anonymizes the name of a retry loop: fixed words with the name of a layer or client.
+    /// Anonymizes the description of a retry loop, which consists of fixed words and the name of a layer or client.
     fn retry_loop(&self, label: &str) -> String {
-        if vocabulary::LOOPS.contains(&label) {
+        if vocabulary::LOOP_NAMES.contains(&label) {
             return label.to_owned();
         }
         let client = label.strip_suffix(')').and_then(|label| label.split_once(" ("));
-        if let Some((ours, client)) = client.filter(|(ours, _)| vocabulary::LOOPS.contains(ours)) {
-            return format!("{ours} ({})", self.client(client));
+        if let Some((fixed_words, client)) =
+            client.filter(|(fixed_words, _)| vocabulary::LOOP_NAMES.contains(fixed_words))
+        {
+            return format!("{fixed_words} ({})", self.client(client));
         }
-        match vocabulary::LOOPS_OF.iter().find_map(|ours| Some((ours, label.strip_prefix(ours)?))) {
-            Some((ours, layer)) => format!("{ours}{}", self.name(Kind::Layer, layer)),
+        match vocabulary::LOOP_PREFIXES
+            .iter()
+            .find_map(|fixed_words| Some((fixed_words, label.strip_prefix(fixed_words)?)))
+        {
+            Some((fixed_words, layer)) => format!("{fixed_words}{}", self.name(Kind::Layer, layer)),
             None => self.name(Kind::Layer, label),
         }
     }
@@ -198,19 +200,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_stable_under_a_salt_and_no_other() {
+    fn pseudonyms_depend_on_the_salt() {
         let (one, same, other) =
             (Anonymizer::new(b"salt").unwrap(), Anonymizer::new(b"salt").unwrap(), Anonymizer::new(b"tlas").unwrap());
         let name = one.name(Kind::Run, "night-1");
         assert_eq!(name, same.name(Kind::Run, "night-1"));
         assert_ne!(name, other.name(Kind::Run, "night-1"));
-        assert_ne!(name[4..], one.name(Kind::Call, "night-1")[5..], "kinds are apart");
-        assert!(name.starts_with("run-") && name.len() == 4 + 2 * BYTES);
+        assert_ne!(name[4..], one.name(Kind::Call, "night-1")[5..], "kinds have different pseudonyms");
+        assert!(name.starts_with("run-") && name.len() == 4 + 2 * PSEUDONYM_BYTES);
     }
 
     /// RFC 4231, test case 2; the test bypasses the kind and separator that pseudonyms include.
     #[test]
-    fn it_is_hmac_sha_256() {
+    fn pseudonyms_use_hmac_sha_256() {
         let mut mac = Anonymizer::new(b"Jefe").unwrap().mac;
         mac.update(b"what do ya want for nothing?");
         assert_eq!(mac.finalize().into_bytes()[..4], [0x5b, 0xdc, 0xc1, 0x46]);
@@ -226,11 +228,11 @@ mod tests {
     }
 
     #[test]
-    fn loops_keep_our_words_and_name_layers_as_elsewhere() {
+    fn descriptions_of_loops_keep_their_fixed_words() {
         let anonymizer = Anonymizer::new(b"salt").unwrap();
         let layer = anonymizer.name(Kind::Layer, "acme (harness)");
         assert!(layer.starts_with("layer-"));
-        for (label, shown) in [
+        for (label, anonymized) in [
             ("a loop", "a loop".to_owned()),
             ("the SDK's own retries (OpenAI/Python 3.57.0)", "the SDK's own retries (OpenAI/Python 3.57.0)".to_owned()),
             ("the SDK's own retries (acme 1.2)", format!("the SDK's own retries ({})", anonymizer.client("acme 1.2"))),
@@ -238,14 +240,14 @@ mod tests {
             ("the loop of sdk", "the loop of sdk".to_owned()),
             ("acme (harness)", layer.clone()),
         ] {
-            assert_eq!(anonymizer.retry_loop(label), shown);
+            assert_eq!(anonymizer.retry_loop(label), anonymized);
         }
     }
 
     #[test]
-    fn a_name_has_one_pseudonym_in_labels_and_alone() {
+    fn a_name_has_the_same_pseudonym_in_labels_and_alone() {
         let names = [(Kind::Model, "acme tall"), (Kind::Provider, "house"), (Kind::Word, "acme")];
-        let anonymizer = Anonymizer::new(b"salt").unwrap().knowing(names.into_iter());
+        let anonymizer = Anonymizer::new(b"salt").unwrap().with_known_names(names.into_iter());
         let of = |kind, name| anonymizer.name(kind, name);
         let expected = [of(Kind::Provider, "house"), of(Kind::Model, "acme tall"), of(Kind::Word, "acme")].join(" ");
         assert_eq!(anonymizer.label("house acme tall acme"), expected);

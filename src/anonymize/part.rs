@@ -1,26 +1,27 @@
-//! A part of a partial without names: the ids, names and paths of its attempts replaced, every word of the log left out.
+//! Anonymized parts of a file of attempts (a partial): ids, names and paths are replaced, and all other text of the log
+//! is removed.
 
 use super::{Anonymizer, Kind};
 use crate::ingest::{Facts, InputFacts, Part};
 use crate::model::{
-    Attempt, AttemptTable, Detail, DetailId, Dimension, Interner, Origin, OriginId, Scope, Symbol, Track,
+    Attempt, AttemptTable, Detail, DetailId, Dimension, Interner, LimitReadings, Origin, OriginId, Scope, Symbol,
 };
 use hmac::Mac;
 use std::collections::HashMap;
 
 impl Anonymizer {
-    /// `part`, fit to be given to others. Under the same salt, parts fit together as they did.
+    /// Returns `part` anonymized. Parts anonymized with the same salt can be merged like the original ones.
     #[must_use]
     pub(crate) fn part(&self, part: &Part) -> Part {
         let Part { table, facts } = part;
-        let mut names = Names { by: self, from: &table.names, known: HashMap::new() };
+        let mut names = Names { anonymizer: self, from: &table.names, pseudonyms: HashMap::new() };
         let mut to = AttemptTable::default();
         let origins = table.all_origins().iter().map(|origin| names.origin(origin, &mut to.names));
         let origins: Vec<Origin> = origins.collect();
         let origins: Vec<OriginId> = origins.into_iter().map(|origin| to.origins.intern(origin)).collect();
-        for (scope, kind, track) in table.gauges.iter() {
-            let track = Track { series: track.series.clone(), bad: track.bad };
-            to.gauges.merge(names.scope(scope, &mut to.names), kind, track);
+        for (scope, kind, readings) in table.headroom.iter() {
+            let readings = LimitReadings { series: readings.series.clone(), sentinel_seen: readings.sentinel_seen };
+            to.headroom.merge(names.scope(scope, &mut to.names), kind, readings);
         }
         for (nth, row) in table.rows.iter().enumerate() {
             let mut row = Attempt {
@@ -31,7 +32,7 @@ impl Anonymizer {
                 detail: DetailId::NONE,
                 ..*row
             };
-            let detail = self.kept(table, nth, &mut row, &mut names, &mut to);
+            let detail = self.detail_or_ids(table, nth, &mut row, &mut names, &mut to);
             to.push(row, detail, Some(table.usage(nth)));
         }
         for file in 0..facts.inputs.len() as u32 {
@@ -45,8 +46,8 @@ impl Anonymizer {
         Part { table: to, facts: self.facts(facts.clone()) }
     }
 
-    /// What the row at `nth` of `table` keeps beside itself.
-    fn kept(
+    /// Stores the anonymized ids of the row at `nth`, or returns its anonymized detail.
+    fn detail_or_ids(
         &self,
         table: &AttemptTable,
         nth: usize,
@@ -60,10 +61,10 @@ impl Anonymizer {
         let call_id = of(Kind::Call, table.call_id(from));
         let request_hash = self.number(table.request_hash(from));
         let Some(&detail) = table.detail(from) else {
-            row.detail = to.keep_ids(&request_id, &call_id, request_hash);
+            row.detail = to.store_ids(&request_id, &call_id, request_hash);
             return None;
         };
-        let (request_id, call_id) = (to.keep(Some(&request_id)), to.keep(Some(&call_id)));
+        let (request_id, call_id) = (to.store_text(Some(&request_id)), to.store_text(Some(&call_id)));
         let mut name = |kind, symbol| names.symbol(kind, symbol, &mut to.names);
         Some(Detail {
             request_id,
@@ -81,20 +82,20 @@ impl Anonymizer {
     }
 
     fn facts(&self, facts: Facts) -> Facts {
-        let Facts { inputs, mut rejects, mut misread, unclear, mut open, over } = facts;
+        let Facts { inputs, mut rejects, mut misread, unknown_outcomes, mut open, never_ended } = facts;
         let input = |input: InputFacts| InputFacts {
             name: self.name(Kind::File, &input.name),
-            head: self.number(input.head),
-            // What is said of it may quote it.
+            fingerprint: self.number(input.fingerprint),
+            // Notes may quote the input.
             notes: Vec::new(),
             ..input
         };
         let inputs = inputs.into_iter().map(input).collect();
         rejects.iter_mut().for_each(|(.., reason)| "could not be read".clone_into(reason));
         misread.iter_mut().for_each(|(_, _, (.., example))| "(withheld)".clone_into(example));
-        let unclear = unclear.into_iter().map(|(_, count)| (None, count)).collect();
+        let unknown_outcomes = unknown_outcomes.into_iter().map(|(_, count)| (None, count)).collect();
         open.iter_mut().for_each(|(key, ..)| *key = self.key(*key));
-        Facts { inputs, rejects, misread, unclear, open, over }
+        Facts { inputs, rejects, misread, unknown_outcomes, open, never_ended }
     }
 
     fn key(&self, key: [u64; 2]) -> [u64; 2] {
@@ -106,29 +107,30 @@ impl Anonymizer {
         [half(0), half(8)]
     }
 
-    /// Another number for a fingerprint, which can be guessed; 0, which is none, stays.
+    /// Returns the pseudonym of a fingerprint, since the fingerprint of a guessed text can be computed. 0, which stands
+    /// for none, stays 0.
     fn number(&self, number: u64) -> u64 {
         if number == 0 { 0 } else { self.key([number, 0])[0].max(1) }
     }
 
-    /// Tells salts apart without telling them.
+    /// Returns a pseudonym of the salt: it differs between salts and does not reveal them.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         self.name(Kind::Word, "the salt")
     }
 }
 
-/// The names of a table, and what became of them.
+/// The names of a table, and the pseudonyms given so far.
 struct Names<'t> {
-    by: &'t Anonymizer,
+    anonymizer: &'t Anonymizer,
     from: &'t Interner,
-    known: HashMap<(&'static str, Symbol), Symbol>,
+    pseudonyms: HashMap<(&'static str, Symbol), Symbol>,
 }
 
 impl Names<'_> {
     fn symbol(&mut self, kind: Kind, symbol: Symbol, to: &mut Interner) -> Symbol {
         let Some(text) = self.from.get(symbol) else { return Symbol::NONE };
-        *self.known.entry((kind.name(), symbol)).or_insert_with(|| to.intern(&self.by.name(kind, text)))
+        *self.pseudonyms.entry((kind.name(), symbol)).or_insert_with(|| to.intern(&self.anonymizer.name(kind, text)))
     }
 
     fn origin(&mut self, origin: &Origin, to: &mut Interner) -> Origin {

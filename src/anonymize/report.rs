@@ -14,8 +14,8 @@ impl Anonymizer {
     /// Returns `report` anonymized.
     #[must_use]
     pub fn report(&self, mut report: Report) -> Report {
-        let knowing = self.knowing(names(&report));
-        report.anonymize(&knowing);
+        let with_known_names = self.with_known_names(names(&report));
+        report.anonymize(&with_known_names);
         report
     }
 }
@@ -30,7 +30,7 @@ fields! { anonymizer;
             schema_version, generator, title, verdict, last_failed, ledger, window, totals, baseline, advice_omitted,
             problems_hidden, findings_omitted, histogram, classes, incidents_omitted, who_omitted, coverage, undecided
         ]
-        with: [notices] then: { *notices = withheld(notices.len()) }
+        with: [notices] then: { *notices = withheld_notices(notices.len()) }
     }
     Advice {
         kept: [remedy, until, ended, cost, findings]
@@ -57,7 +57,7 @@ fields! { anonymizer;
             calls, attempts, retries, amplification, histogram, bars, success_by_attempt, outcome, calls_failed, first, last,
             wait_s, wasted_sends, tokens, usd, wasted_tokens, wasted_usd, worst_call_attempts, findings, green_with_retries
         ]
-        // The order of the names could reveal something about them.
+        // The names are sorted anew, since their former order is alphabetical and would reveal something about them.
         with: [] then: { models.sort_unstable() }
     }
     WhoRow {
@@ -135,13 +135,13 @@ impl Anonymize for (&'static str, Evidence) {
 
 /// Returns the names of the report whose kind is known.
 fn names(report: &Report) -> impl Iterator<Item = (Kind, &str)> {
-    let who = report.who.iter().filter_map(|row| Some((Kind::of(row.by), row.name.as_deref()?)));
+    let group_rows = report.who.iter().filter_map(|row| Some((Kind::of(row.by), row.name.as_deref()?)));
     let runs = report.runs.iter().flat_map(|run| &run.models).map(|model| (Kind::Model, model.as_str()));
     let problems = report
         .problems
         .iter()
-        .flat_map(|one| [(Kind::Provider, one.provider.as_deref()), (Kind::Model, one.model.as_deref())]);
-    who.chain(runs).chain(problems.filter_map(|(kind, name)| Some((kind, name?))))
+        .flat_map(|problem| [(Kind::Provider, problem.provider.as_deref()), (Kind::Model, problem.model.as_deref())]);
+    group_rows.chain(runs).chain(problems.filter_map(|(kind, name)| Some((kind, name?))))
 }
 
 /// Returns the summary of a rule; the message of a finding may quote the log.
@@ -154,7 +154,7 @@ pub(super) fn fix(rule: &str) -> String {
 }
 
 /// Replaces the notices, which may name runs, models and rules of the user.
-fn withheld(notices: usize) -> Vec<String> {
+fn withheld_notices(notices: usize) -> Vec<String> {
     match notices {
         0 => Vec::new(),
         1 => vec!["one notice is withheld: it may hold names".to_owned()],

@@ -22,8 +22,8 @@ impl Anonymizer {
     /// Returns `traces` anonymized.
     #[must_use]
     pub fn traces(&self, mut traces: Traces) -> Traces {
-        let knowing = self.knowing(names(&traces));
-        traces.anonymize(&knowing);
+        let with_known_names = self.with_known_names(names(&traces));
+        traces.anonymize(&with_known_names);
         traces
     }
 
@@ -63,7 +63,7 @@ fields! { anonymizer;
         parts: [calls, surroundings, support]
         kept: [same_as, calls_omitted]
         with: [id, matched] then: {
-            *id = whole(*matched, calls).unwrap_or_else(|| anonymizer.name(Kind::from(*matched), id));
+            *id = pseudonym_of_whole_id(*matched, calls).unwrap_or_else(|| anonymizer.name(Kind::from(*matched), id));
         }
     }
     TracedCall {
@@ -105,7 +105,7 @@ fields! { anonymizer;
 
 /// Returns the pseudonym of the whole id if only its beginning was requested, taken from calls that are already
 /// anonymized.
-fn whole(matched: Named, calls: &[TracedCall]) -> Option<String> {
+fn pseudonym_of_whole_id(matched: Named, calls: &[TracedCall]) -> Option<String> {
     let named = || calls.iter().flat_map(|call| &call.attempts).find(|attempt| attempt.named);
     match matched {
         Named::Request => named()?.sighting.request_id.clone(),

@@ -76,7 +76,7 @@ const FAMILIES: &[&str] = &[
 ];
 
 /// Other parts of model names: sizes, purposes, stages, cloud regions.
-const WORDS: &[&str] = &[
+const MODEL_WORDS: &[&str] = &[
     "apac",
     "audio",
     "beta",
@@ -150,10 +150,10 @@ const CLIENTS: &[&str] = &[
 ];
 
 /// Fixed words in labels.
-const LABELS: &[&str] = &["all", "requests"];
+const LABEL_WORDS: &[&str] = &["all", "requests"];
 
 /// Names of retry loops without a variable part, as produced by `measure`.
-pub(super) const LOOPS: &[&str] = &[
+pub(super) const LOOP_NAMES: &[&str] = &[
     "a loop",
     "a second loop",
     "retries beneath the SDK",
@@ -163,7 +163,7 @@ pub(super) const LOOPS: &[&str] = &[
 ];
 
 /// Prefixes of names of retry loops that end with the name of a layer.
-pub(super) const LOOPS_OF: &[&str] = &["that of ", "the loop of ", "the retries of "];
+pub(super) const LOOP_PREFIXES: &[&str] = &["that of ", "the loop of ", "the retries of "];
 
 pub(super) fn is_provider(text: &str) -> bool {
     PROVIDERS.contains(&text.to_ascii_lowercase().as_str())
@@ -181,7 +181,7 @@ pub(super) fn is_client(text: &str) -> bool {
 }
 
 pub(super) fn is_label(text: &str) -> bool {
-    LABELS.contains(&text)
+    LABEL_WORDS.contains(&text)
 }
 
 /// Returns whether every part of the name is public: the name of a custom model often contains that of its owner.
@@ -192,7 +192,8 @@ pub(super) fn is_model(text: &str) -> bool {
         FAMILIES.contains(&part.trim_end_matches(|c: char| c.is_ascii_digit())) || FAMILIES.contains(&part)
     };
     parts().any(is_family)
-        && parts().all(|part| is_family(part) || WORDS.contains(&part) || PROVIDERS.contains(&part) || is_version(part))
+        && parts()
+            .all(|part| is_family(part) || MODEL_WORDS.contains(&part) || PROVIDERS.contains(&part) || is_version(part))
 }
 
 /// Returns whether the part is a short version (`4`, `4o`, `v2`, `70b`, `8x7b`, `128k`) or a date (`20250929`).

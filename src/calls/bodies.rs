@@ -1,15 +1,15 @@
-//! Tracks whether clients repeat a failed request unchanged, or put a time or a nonce into each body. If a client's
-//! other retries are unchanged, a request that differs from the failed one is a different request.
+//! Learns whether a client repeats a failed request unchanged, or puts a time or a nonce into each body. If its other
+//! retries are unchanged, a request that differs from the failed one is a different request.
 
-use super::{FORESIGHT_US, LONGEST_PLAUSIBLE_WAIT_US};
+use super::{LONGEST_PLAUSIBLE_WAIT_US, LOOKAHEAD_US};
 use crate::model::{Attempt, AttemptTable, Symbol, Time};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 
 /// Number of most recent failed requests that later ones are compared with.
-const MOST_FAILED: usize = 64;
+const MAX_FAILED: usize = 64;
 
-/// Content by which requests are told apart.
+/// Content by which requests are distinguished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {
     /// Fingerprint of the body.
@@ -41,7 +41,7 @@ impl Content {
     }
 }
 
-/// Client and layer; what is learned about one sender is not applied to others.
+/// Client and layer. What one sender does says nothing about others.
 type Sender = (Symbol, Symbol);
 
 /// A failed request that may be repeated.
@@ -52,47 +52,49 @@ struct Failed {
     ended: Time,
 }
 
-/// What a stream shows about its clients' bodies.
+/// What an attempt stream shows about its clients' bodies.
 #[derive(Debug, Default)]
 pub(super) struct Bodies {
     failed: VecDeque<Failed>,
-    /// For each sender, when it first repeated a failed request unchanged.
-    kept: SmallVec<[(Sender, Time); 2]>,
+    /// For each sender that repeated a failed request unchanged, when it first did.
+    unchanged_since: SmallVec<[(Sender, Time); 2]>,
 }
 
 impl Bodies {
-    /// Adds the next row of the stream.
-    pub(super) fn note(&mut self, table: &AttemptTable, index: u32) {
+    /// Adds the next row of the attempt stream.
+    pub(super) fn add_row(&mut self, table: &AttemptTable, index: u32) {
         let row = &table.rows[index as usize];
         let Some(content) = Content::of(table, index) else { return };
         let sender = sender(table, row);
-        let is_again = |failed: &Failed| {
+        let is_repeat = |failed: &Failed| {
             let after_us = row.sent.us_since(failed.ended);
             failed.sender == sender && failed.content == content && (0..=LONGEST_PLAUSIBLE_WAIT_US).contains(&after_us)
         };
-        if self.kept.iter().all(|(known, _)| *known != sender) && self.failed.iter().any(is_again) {
-            self.kept.push((sender, row.sent));
+        if self.unchanged_since.iter().all(|(other, _)| *other != sender) && self.failed.iter().any(is_repeat) {
+            self.unchanged_since.push((sender, row.sent));
         }
         if row.failed() {
-            if self.failed.len() == MOST_FAILED {
+            if self.failed.len() == MAX_FAILED {
                 self.failed.pop_front();
             }
             self.failed.push_back(Failed { sender, content, ended: row.ended() });
         }
     }
 
-    /// Returns whether the client of `row` is known to repeat requests unchanged: from the kind of log, or from a
-    /// repeat up to [`FORESIGHT_US`] after `row`.
-    pub(super) fn are_kept(&self, table: &AttemptTable, row: &Attempt) -> bool {
+    /// Returns whether the client of `row` is known to repeat requests unchanged, either because the format of the log
+    /// says so or because it repeated one no later than [`LOOKAHEAD_US`] after `row`.
+    pub(super) fn repeats_unchanged(&self, table: &AttemptTable, row: &Attempt) -> bool {
         let sender = sender(table, row);
-        let learned =
-            self.kept.iter().any(|(known, since)| *known == sender && *since <= row.sent.plus_us(FORESIGHT_US));
+        let learned = self
+            .unchanged_since
+            .iter()
+            .any(|(other, since)| *other == sender && *since <= row.sent.plus_us(LOOKAHEAD_US));
         learned || table.repeats_bodies(row.file)
     }
 
     /// Returns whether nothing has been learned.
     pub(super) fn is_empty(&self) -> bool {
-        self.failed.is_empty() && self.kept.is_empty()
+        self.failed.is_empty() && self.unchanged_since.is_empty()
     }
 }
 

@@ -1,8 +1,8 @@
-//! Tells the callers of two attempts apart.
+//! Decides whether two attempts may come from the same caller.
 
 use crate::model::{Attempt, AttemptTable, Origin, Symbol};
 
-/// Returns whether nothing shows that two attempts come from different programs, accounts or machines.
+/// Returns whether two attempts may come from the same program, account and machine: no name known of both differs.
 pub(super) fn same_client(table: &AttemptTable, a: &Attempt, b: &Attempt) -> bool {
     a.origin == b.origin || are_one_client(table.origin(a), table.origin(b))
 }
@@ -12,7 +12,7 @@ pub(super) fn are_one_client(a: &Origin, b: &Origin) -> bool {
     are_one_program(a, b) && !differ((a.org, b.org))
 }
 
-/// Like [`same_client`], but for accounts: a program may retry with another one.
+/// Like [`same_client`], but regardless of the account: a program may retry with another one.
 pub(super) fn same_program(table: &AttemptTable, a: &Attempt, b: &Attempt) -> bool {
     a.origin == b.origin || are_one_program(table.origin(a), table.origin(b))
 }

@@ -1,4 +1,4 @@
-//! The end of the data, and when clients stop retrying.
+//! The end of the data, and when clients give up.
 
 use crate::model::Time;
 
@@ -9,15 +9,15 @@ pub struct Horizon {
     pub data_end: Time,
     /// Whether nothing follows the data; then no call is open.
     pub complete: bool,
-    /// When clients stop retrying, as far as their calls show.
-    pub endurance: Endurance,
+    /// When clients give up, as far as their calls show.
+    pub give_up_limits: GiveUpLimits,
 }
 
-/// When clients stop retrying, as far as known.
+/// When clients give up, as far as known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Endurance {
+pub struct GiveUpLimits {
     /// Longest wait between attempts in µs, unless a server asks for more; `None` if no wait was seen.
-    pub patience_us: Option<i64>,
+    pub max_wait_us: Option<i64>,
     /// Maximum number of attempts of a call; `None` if the calls do not show it.
-    pub cap: Option<u32>,
+    pub max_attempts: Option<u32>,
 }

@@ -6,8 +6,8 @@ impl Call<'_> {
     /// Returns the number of attempts of the call according to all counters in the log; never less than the number of
     /// records.
     ///
-    /// Attempt numbers, SDK counters and resend counts count the attempts up to a record; a gateway's count covers
-    /// those made for it.
+    /// Attempt numbers, SDK counters and resend counts give the number of attempts up to a record. A gateway's retry
+    /// count gives those made for one record.
     #[must_use]
     pub fn attempts_implied(&self) -> u64 {
         let observed = self.len() as u64;
@@ -24,18 +24,18 @@ impl Call<'_> {
         u64::from(attempt.number).max(retries + 1)
     }
 
-    /// Returns the number of a gateway's attempts beneath the one at `position` that have no record.
+    /// Returns the number of attempts that a gateway made for the one at `position` and that have no record.
     pub(crate) fn unseen_beneath(&self, position: usize) -> u64 {
-        let again = self.detail(position).map_or(0, |detail| u64::from(detail.gateway_retries));
+        let retries = self.detail(position).map_or(0, |detail| u64::from(detail.gateway_retries));
         // Few gateways count their retries, and the search below is linear in the length of the call.
-        if again == 0 {
+        if retries == 0 {
             return 0;
         }
-        again.saturating_sub(self.logged_within(position).saturating_sub(1))
+        retries.saturating_sub(self.logged_within(position).saturating_sub(1))
     }
 
-    /// Returns the number of attempts that contain recorded attempts of another layer, through which alone they reached
-    /// the provider.
+    /// Returns the number of attempts that contain recorded attempts of another layer, and so reached the provider only
+    /// through those.
     pub(crate) fn attempts_around(&self) -> u64 {
         let layer = self.origin(0).layer;
         if self.len() == 1 || (1..self.len()).all(|position| self.origin(position).layer == layer) {

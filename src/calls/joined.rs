@@ -1,6 +1,6 @@
 //! Joins calls of several logs that have views of the same attempts.
 
-use super::reuse::Part;
+use super::reuse::SplitCall;
 use super::series::{AttemptSeries, Rows};
 use super::{Call, Grouping, Horizon};
 use crate::model::{AttemptTable, Time};
@@ -8,11 +8,10 @@ use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// How far another log may show an attempt outside the time span of its call, in µs: the clock difference of two
-/// machines.
+/// Largest difference allowed between the clocks of two machines, in µs: clocks synchronized by NTP differ by less.
 const MAX_CLOCK_SKEW_US: i64 = 2_000_000;
 
-/// Rows of a call that is not settled yet.
+/// Rows of a call whose outcome is not determined yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Unsettled {
     pub(crate) rows: Rows,
@@ -22,7 +21,7 @@ pub(crate) struct Unsettled {
 }
 
 impl Unsettled {
-    pub(super) fn of_part(part: Part) -> Unsettled {
+    pub(super) fn of_part(part: SplitCall) -> Unsettled {
         let grouping = if part.guessed { Grouping::Inferred } else { Grouping::Explicit };
         Unsettled { rows: part.rows, grouping, fell_back: false, overlapped: part.overlapped }
     }
@@ -45,7 +44,7 @@ impl Unsettled {
 
     /// Returns whether one of its attempts is in another log too.
     pub(crate) fn is_linked(&self, links: &Links) -> bool {
-        self.rows.iter().any(|row| links.has(*row))
+        self.rows.iter().any(|row| links.contains(*row))
     }
 }
 
@@ -68,26 +67,27 @@ impl Links {
     }
 
     /// Returns whether another row describes the attempt of `row`.
-    pub(crate) fn has(&self, row: u32) -> bool {
+    pub(crate) fn contains(&self, row: u32) -> bool {
         self.0.contains_key(&row)
     }
 
-    fn peers(&self, row: u32) -> &[u32] {
-        self.0.get(&row).map_or(&[], |peers| peers.as_slice())
+    fn linked_rows(&self, row: u32) -> &[u32] {
+        self.0.get(&row).map_or(&[], |linked_rows| linked_rows.as_slice())
     }
 
     /// Removes and returns the calls that are complete: all calls they share attempts with, directly or through others,
     /// are in `calls`.
     pub(crate) fn take_complete(&self, calls: &mut Vec<Unsettled>) -> Vec<Unsettled> {
         let known: BTreeSet<u32> = calls.iter().flat_map(|call| call.rows.iter().copied()).collect();
-        let missing =
-            |call: &Unsettled| call.rows.iter().flat_map(|row| self.peers(*row)).any(|peer| !known.contains(peer));
+        let missing = |call: &Unsettled| {
+            call.rows.iter().flat_map(|row| self.linked_rows(*row)).any(|peer| !known.contains(peer))
+        };
         let mut incomplete: BTreeSet<u32> =
             calls.iter().filter(|call| missing(call)).flat_map(|call| call.rows.iter().copied()).collect();
         let is_incomplete = |call: &Unsettled, incomplete: &BTreeSet<u32>| {
-            call.rows
-                .iter()
-                .any(|row| incomplete.contains(row) || self.peers(*row).iter().any(|peer| incomplete.contains(peer)))
+            call.rows.iter().any(|row| {
+                incomplete.contains(row) || self.linked_rows(*row).iter().any(|peer| incomplete.contains(peer))
+            })
         };
         loop {
             let before = incomplete.len();
@@ -105,15 +105,15 @@ impl Links {
     }
 }
 
-/// Joins calls that share attempts: an outer call absorbs the calls made on its behalf. The client's log determines
-/// which attempts form a call, not the gateway's.
+/// Joins calls that share attempts: an outer call absorbs the calls made on its behalf. Which attempts form a call is
+/// decided by the log of the client, not by that of the gateway.
 pub(crate) fn join(table: &AttemptTable, links: &Links, calls: Vec<Unsettled>) -> Vec<Unsettled> {
-    let joining = Joining::new(table, links, calls);
+    let joiner = CallJoiner::new(table, links, calls);
     let mut joined: BTreeMap<usize, Unsettled> = BTreeMap::new();
-    for (place, call) in joining.calls.iter().enumerate() {
+    for (index, call) in joiner.calls.iter().enumerate() {
         for row in &call.rows {
-            let owner = joining.owner(*row, place);
-            let of = &joining.calls[owner];
+            let owner = joiner.call_containing(*row, index);
+            let of = &joiner.calls[owner];
             let one = joined.entry(owner).or_insert_with(|| Unsettled { rows: SmallVec::new(), ..of.clone() });
             one.rows.push(*row);
             // If the outer log has a single attempt, the inner log determines what belongs to the call.
@@ -125,62 +125,71 @@ pub(crate) fn join(table: &AttemptTable, links: &Links, calls: Vec<Unsettled>) -
     joined.into_values().collect()
 }
 
-struct Joining<'t, 'l> {
+/// Assigns the rows of calls to the calls that absorb them.
+struct CallJoiner<'t, 'l> {
     table: &'t AttemptTable,
     links: &'l Links,
     /// Sorted by `rank`: calls of clients before those of gateways.
     calls: Vec<Unsettled>,
     /// Index of the call of each row.
-    places: HashMap<u32, usize>,
+    call_of_row: HashMap<u32, usize>,
 }
 
-impl<'t, 'l> Joining<'t, 'l> {
-    fn new(table: &'t AttemptTable, links: &'l Links, mut calls: Vec<Unsettled>) -> Joining<'t, 'l> {
+impl<'t, 'l> CallJoiner<'t, 'l> {
+    fn new(table: &'t AttemptTable, links: &'l Links, mut calls: Vec<Unsettled>) -> CallJoiner<'t, 'l> {
         calls.sort_by(|a, b| rank(table, a).cmp(&rank(table, b)));
-        let places = calls.iter().enumerate().flat_map(|(place, call)| call.rows.iter().map(move |row| (*row, place)));
-        Joining { table, links, places: places.collect(), calls }
+        let call_of_row =
+            calls.iter().enumerate().flat_map(|(index, call)| call.rows.iter().map(move |row| (*row, index)));
+        CallJoiner { table, links, call_of_row: call_of_row.collect(), calls }
     }
 
-    /// Returns the index of the call that a row of the call at `place` belongs to: an earlier one that shares its
-    /// attempt, or one that shares a neighbouring attempt and was in flight at that time.
-    fn owner(&self, row: u32, place: usize) -> usize {
-        if let Some(owner) = self.outer_call(row, place) {
+    /// Returns the index of the call that absorbs a row of the call at `index`: an earlier call that shares its
+    /// attempt, or one that shares another attempt of this call and was in flight at that time. Otherwise the row stays
+    /// in its call.
+    fn call_containing(&self, row: u32, index: usize) -> usize {
+        if let Some(owner) = self.outer_call(row, index) {
             return owner;
         }
-        let rows = &self.calls[place].rows;
-        let own = rows.iter().position(|other| *other == row).unwrap_or(0);
-        let others = rows[own + 1..].iter().chain(rows[..own].iter().rev());
-        let owner = others.copied().find_map(|other| self.outer_call(other, place));
-        owner.filter(|owner| self.was_in_flight(*owner, row)).unwrap_or(place)
+        let rows = &self.calls[index].rows;
+        let position = rows.iter().position(|other| *other == row).unwrap_or(0);
+        let others = rows[position + 1..].iter().chain(rows[..position].iter().rev());
+        let owner = others.copied().find_map(|other| self.outer_call(other, index));
+        owner.filter(|owner| self.was_in_flight(*owner, row)).unwrap_or(index)
     }
 
-    /// Returns the index of the call before the one at `place` that shares the attempt of `row`.
-    fn outer_call(&self, row: u32, place: usize) -> Option<usize> {
-        let peers = self.links.peers(row).iter().filter_map(|peer| Some((*self.places.get(peer)?, *peer)));
-        let (outer, peer) = peers.min().filter(|(outer, _)| *outer < place)?;
-        Some(self.owner(peer, outer))
+    /// Returns the index of the call before the one at `index` that shares the attempt of `row`.
+    fn outer_call(&self, row: u32, index: usize) -> Option<usize> {
+        let linked_rows =
+            self.links.linked_rows(row).iter().filter_map(|peer| Some((*self.call_of_row.get(peer)?, *peer)));
+        let (outer, peer) = linked_rows.min().filter(|(outer, _)| *outer < index)?;
+        Some(self.call_containing(peer, outer))
     }
 
-    fn was_in_flight(&self, place: usize, row: u32) -> bool {
-        let rows = || self.calls[place].rows.iter().map(|row| &self.table.rows[*row as usize]);
-        let begun = rows().map(|row| row.sent).min().unwrap_or(Time(i64::MAX));
+    fn was_in_flight(&self, index: usize, row: u32) -> bool {
+        let rows = || self.calls[index].rows.iter().map(|row| &self.table.rows[*row as usize]);
+        let began = rows().map(|row| row.sent).min().unwrap_or(Time(i64::MAX));
         let ended = rows().map(|row| row.ended()).max().unwrap_or(Time(i64::MIN));
         let row = &self.table.rows[row as usize];
-        begun.us_since(row.sent) <= MAX_CLOCK_SKEW_US && row.ended().us_since(ended) <= MAX_CLOCK_SKEW_US
+        began.us_since(row.sent) <= MAX_CLOCK_SKEW_US && row.ended().us_since(ended) <= MAX_CLOCK_SKEW_US
     }
 }
 
-/// Sort key for the authority of calls: first those of clients, those with one record for each attempt, those with an
-/// id in the log, and those with more rows or longer durations.
+/// Sort key by which an earlier call absorbs a later one: calls of clients come first, then those with one record for
+/// each attempt, those with a call id, and those with more rows or longer durations. The last part only makes the order
+/// unique.
 fn rank<'t>(table: &'t AttemptTable, call: &Unsettled) -> impl Ord + use<'t> {
     let rows = || call.rows.iter().map(|row| &table.rows[*row as usize]);
     let first = rows().min_by_key(|row| (row.sent, row.number, row.identity));
-    let of_gateway = rows().all(|row| table.is_of_gateway(row));
-    let several = rows().any(|row| table.detail(row).is_some_and(|detail| detail.resends > 0));
-    let lasted: i64 = rows().filter_map(|row| row.duration.as_us()).sum();
-    let kind =
+    let from_gateway = rows().all(|row| table.is_of_gateway(row));
+    let counts_several = rows().any(|row| table.detail(row).is_some_and(|detail| detail.resends > 0));
+    let total_duration: i64 = rows().filter_map(|row| row.duration.as_us()).sum();
+    let tie_breaker =
         first.map(|row| (row.sent, row.identity, table.format(row.file), table.names.text(table.origin(row).layer)));
-    ((of_gateway, several && call.rows.len() == 1, call.grouping), (Reverse(call.rows.len()), Reverse(lasted)), kind)
+    (
+        (from_gateway, counts_several && call.rows.len() == 1, call.grouping),
+        (Reverse(call.rows.len()), Reverse(total_duration)),
+        tie_breaker,
+    )
 }
 
 #[cfg(test)]
@@ -192,15 +201,15 @@ mod tests {
     /// Returns, for each call, the lines of its attempts, its grouping, and the lines of its views.
     fn calls(log: &str) -> Vec<(Vec<u32>, Grouping, Vec<u32>)> {
         let table = read_str(log);
-        let horizon = Horizon { data_end: Time(0), complete: true, endurance: Default::default() };
+        let horizon = Horizon { data_end: Time(0), complete: true, give_up_limits: Default::default() };
         let groups = group(&table);
         let mut calls = Vec::new();
         let line = |row: &u32| table.rows[*row as usize].line;
-        let mut take = |call: &Call<'_>| {
+        let mut add = |call: &Call<'_>| {
             let views = call.views.iter().map(|(view, _)| line(view)).collect();
             calls.push((call.rows().iter().map(line).collect::<Vec<u32>>(), call.grouping, views));
         };
-        groups.pieces().iter().for_each(|piece| groups.calls(piece, &horizon, |_| true, &mut take));
+        groups.pieces().iter().for_each(|piece| groups.calls(piece, &horizon, |_| true, &mut add));
         calls.sort_by_key(|(lines, ..)| lines.clone());
         calls
     }
@@ -212,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gateway_that_names_every_request_takes_no_call_apart() {
+    fn a_gateway_with_an_id_for_every_request_does_not_split_a_call() {
         let log = record("sdk", 0, 300, r#""call_id":"c","status":503,"request_id":"req_abcdefgh1""#)
             + &record("sdk", 900, 300, r#""call_id":"c","status":200,"request_id":"req_abcdefgh2""#)
             + &record("gateway", 10, 280, r#""call_id":"g1","status":503,"request_id":"req_abcdefgh1""#)
@@ -229,8 +238,8 @@ mod tests {
     }
 
     #[test]
-    fn a_log_without_call_ids_joins_no_two_calls_of_the_client() {
-        // By similarity alone, the gateway's two requests would be one call.
+    fn a_gateway_log_without_call_ids_does_not_join_calls_of_the_client() {
+        // Considered alone, the two similar requests of the gateway would be one call.
         let log = record("sdk", 0, 300, r#""call_id":"c","status":503,"decision":"fail","request_id":"req_abcdefgh1""#)
             + &record("sdk", 900, 300, r#""call_id":"d","status":200,"request_id":"req_abcdefgh2""#)
             + &record("gateway", 10, 280, r#""status":503,"request_id":"req_abcdefgh1""#)
@@ -240,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_contradicts_or_is_long_past_is_no_view() {
+    fn contradicting_or_distant_records_are_not_views() {
         let sdk = record("sdk", 0, 300, r#""call_id":"c","status":200,"request_id":"req_abcdefgh1""#);
         for (what, gateway) in [
             ("another outcome", record("gateway", 10, 280, r#""status":503,"request_id":"req_abcdefgh1""#)),
@@ -255,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn an_idempotency_key_and_a_number_tell_what_no_request_id_does() {
+    fn an_idempotency_key_and_a_number_identify_an_attempt_without_request_ids() {
         let key = r#""idempotency_key":"k-1""#;
         let log = record("sdk", 0, 300, &format!(r#""call_id":"c","attempt":1,"status":503,{key}"#))
             + &record("sdk", 900, 300, &format!(r#""call_id":"c","attempt":2,"status":200,{key}"#))

@@ -5,7 +5,7 @@
 mod bodies;
 mod call;
 mod callers;
-mod endurance;
+mod give_up;
 mod group;
 mod horizon;
 mod implied;
@@ -20,15 +20,15 @@ mod wait;
 mod watermark;
 
 pub use call::Call;
-pub(crate) use endurance::Persistence;
+pub(crate) use give_up::GiveUpObservations;
 pub use group::{Groups, Piece, group};
-pub(crate) use group::{Left, group_between, group_rest, group_rest_from};
-pub use horizon::{Endurance, Horizon};
+pub(crate) use group::{Remaining, group_between, group_except, group_from};
+pub use horizon::{GiveUpLimits, Horizon};
 pub(crate) use joined::{Links, Unsettled, join};
-pub(crate) use relation::{is_unsafe_to_repeat, same_account, same_scope, same_sender, shows_retry, streaks};
+pub(crate) use relation::{is_unsafe_to_repeat, retry_sequences, same_account, same_scope, same_sender, shows_retry};
 pub(crate) use series::AttemptSeries;
 pub(crate) use single_successes::SingleSuccesses;
-pub(crate) use stream::Stream;
+pub(crate) use stream::AttemptStream;
 pub use wait::Wait;
 pub(crate) use watermark::Watermark;
 
@@ -43,7 +43,7 @@ pub enum Grouping {
     Explicit,
     /// By consecutive attempt numbers.
     Counter,
-    /// The same body followed a failure, and no other failed request with that body was open.
+    /// The same body followed a failure, and no other failed request with that body could have been retried.
     Body,
     /// A similar request followed a failure within a plausible wait.
     Inferred,
@@ -62,25 +62,25 @@ impl Grouping {
     }
 }
 
-/// Sort key of the attempts of a call or a stream: time, then the counters. With equal times and counters, attempts
-/// that can be followed come first, then those that end a call, then successes, since a clock with whole seconds gives
-/// a failure and its retry the same time. Identity and position come last, so that the order of lines does not matter.
-pub(crate) fn order_of(table: &AttemptTable, row: u32) -> impl Ord + use<> {
+/// Sort key of the attempts of a call or an attempt stream: send time, then the counters. A clock with whole seconds
+/// may give a failure and its retry the same time, so failures that can be retried come first, then those that end a
+/// call, then successes. Identity and position come last and only make the order unique.
+pub(crate) fn sort_key(table: &AttemptTable, row: u32) -> impl Ord + use<> {
     let row = &table.rows[row as usize];
-    let ends = match row.class {
+    let finality = match row.class {
         None => 2,
         Some(_) => u8::from(row.terminal() || row.flags.has(Flags::DECIDED_FAIL)),
     };
-    let (content, place) = ((row.class, row.status, row.duration, row.identity), (row.file, row.line));
-    ((row.sent, row.number, row.sdk_retry, ends), content, place)
+    let (content, position) = ((row.class, row.status, row.duration, row.identity), (row.file, row.line));
+    ((row.sent, row.number, row.sdk_retry, finality), content, position)
 }
 
 /// How far clock errors and rounding may put the start of an attempt before the end of its predecessor, in µs.
 pub(crate) const CLOCK_SLACK_US: i64 = 50_000;
 
-/// How far ahead a stream is read before an attempt is assigned, in µs. If overlapping requests or repeated bodies
-/// appear within this time, they are taken into account.
-pub(crate) const FORESIGHT_US: i64 = 10 * 60 * 1_000_000;
+/// How far ahead an attempt stream is read before an attempt is assigned to a call, in µs. Overlapping requests and
+/// repeated bodies within this time are taken into account.
+pub(crate) const LOOKAHEAD_US: i64 = 10 * 60 * 1_000_000;
 
 /// Returns how far before the end of `before` an attempt may start and still be sequential, in µs: the rounding of
 /// clocks, or a second if both times are whole seconds.
@@ -99,7 +99,7 @@ pub(crate) fn clock_slack_us(before: &Attempt, next: &Attempt) -> i64 {
 pub const LONGEST_PLAUSIBLE_WAIT_US: i64 = 60_000_000;
 
 /// Returns the longest plausible wait after the attempt of a row, in µs.
-pub(crate) fn patience_us(table: &AttemptTable, row: &Attempt) -> i64 {
+pub(crate) fn longest_plausible_wait_us(table: &AttemptTable, row: &Attempt) -> i64 {
     let detail = table.detail(row);
     plausible_wait_us(detail.and_then(|d| d.hint_us), detail.and_then(|d| d.planned_us))
 }
@@ -107,12 +107,12 @@ pub(crate) fn patience_us(table: &AttemptTable, row: &Attempt) -> i64 {
 /// Returns the longest plausible wait given a server's hint and a client's plan, in µs.
 #[must_use]
 pub(crate) fn plausible_wait_us(hint_us: Option<i64>, planned_us: Option<i64>) -> i64 {
-    LONGEST_PLAUSIBLE_WAIT_US.max(asked_wait_us(hint_us, planned_us))
+    LONGEST_PLAUSIBLE_WAIT_US.max(requested_wait_us(hint_us, planned_us))
 }
 
-/// Returns the longest wait explained by a server's hint or a client's plan, in µs; 0 without either. Allows for a
-/// tenth and ten seconds more.
-pub(crate) fn asked_wait_us(hint_us: Option<i64>, planned_us: Option<i64>) -> i64 {
+/// Returns the longest wait explained by a server's hint or a client's plan, in µs; 0 without either. Adds a tenth and
+/// ten seconds, for jitter and scheduling delays of the client.
+pub(crate) fn requested_wait_us(hint_us: Option<i64>, planned_us: Option<i64>) -> i64 {
     let slack = |us: i64| us.saturating_add(us / 10).saturating_add(10_000_000);
     hint_us.map_or(0, slack).max(planned_us.map_or(0, slack))
 }

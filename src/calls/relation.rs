@@ -13,7 +13,7 @@ pub(crate) fn shows_retry(call: &Call<'_>, position: usize) -> bool {
     let detail = call.detail(position);
     let hash = call.request_hash(position);
     let same_body = hash != 0 && call.request_hash(position + 1) == hash;
-    // With several open calls, a counter may continue a different one, but it does show a retry.
+    // A counter may belong to a different call than the one it was assigned to, but it does show a retry.
     let next = call.at(position + 1);
     let counted = next.number > 1 || next.sdk_count().is_some_and(|count| count > 0);
     call.grouping != Grouping::Inferred
@@ -38,7 +38,7 @@ pub(crate) fn is_unsafe_to_repeat(attempt: &Attempt) -> bool {
         && (!refused || flags.has(Flags::MID_STREAM) || attempt.status == 0)
 }
 
-/// Returns whether nothing shows that two attempts used different providers or accounts.
+/// Returns whether two attempts may have used the same provider and account: no name known of both differs.
 pub(crate) fn same_account(call: &Call<'_>, a: usize, b: usize) -> bool {
     let (a, b) = (call.origin(a), call.origin(b));
     ![(a.provider, b.provider), (a.org, b.org), (a.api_key, b.api_key), (a.workspace, b.workspace)]
@@ -46,14 +46,14 @@ pub(crate) fn same_account(call: &Call<'_>, a: usize, b: usize) -> bool {
         .any(differ)
 }
 
-/// Returns whether nothing shows that two attempts drew on different rate limits.
+/// Returns whether two attempts may have counted against the same rate limit.
 pub(crate) fn same_scope(call: &Call<'_>, a: usize, b: usize) -> bool {
     same_account(call, a, b) && !differ((call.origin(a).model, call.origin(b).model))
 }
 
-/// Iterates over the ranges of attempts that try for one answer: if consecutive requests share a call id, a new range
-/// begins after each success and each decision to give up.
-pub(crate) fn streaks<'c>(call: &'c Call<'_>) -> impl Iterator<Item = Range<usize>> + 'c {
+/// Iterates over the sequences of attempts that end with a success, a decision to give up, or the end of the call. A
+/// call has several of them if consecutive requests share a call id.
+pub(crate) fn retry_sequences<'c>(call: &'c Call<'_>) -> impl Iterator<Item = Range<usize>> + 'c {
     let mut start = 0;
     std::iter::from_fn(move || {
         let first = start;

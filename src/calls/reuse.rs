@@ -1,78 +1,80 @@
-//! Splits attempts with one call id that belong to several calls: the next step of a turn, another job, another day, or
-//! another process with the same numbering.
+//! Splits attempts with one call id that belong to several calls: the next request of a conversation turn, another job,
+//! a later run, or another process that numbers its calls alike.
 
 use super::callers::same_client;
-use super::{clock_slack_us, order_of, patience_us};
+use super::{clock_slack_us, longest_plausible_wait_us, sort_key};
 use crate::model::{Attempt, AttemptTable, Time};
 use foldhash::fast::RandomState;
 use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
-/// A first attempt this long after the previous attempt is not a retry, in µs.
-pub(super) const ANOTHER_DAY_US: i64 = 10 * 60 * 1_000_000;
-/// Number of most recent calls of one id that an attempt is matched with: more than there are processes with the same
-/// numbering.
-const MOST: usize = 64;
-/// Number of most recent attempts of a call among which another record of the same attempt is searched.
-const WITNESSES: usize = 8;
+/// A first attempt that is sent this long after the previous attempt, in µs, is not a retry but the beginning of
+/// another call with the same id.
+pub(super) const MAX_RETRY_GAP_US: i64 = 10 * 60 * 1_000_000;
+/// Number of most recent calls of one id that an attempt is matched with: more than there are processes that number
+/// their calls alike.
+const MAX_RECENT_CALLS: usize = 64;
+/// Number of most recent attempts of a call among which another record of the same attempt is searched, since such
+/// records have nearly the same time.
+const MAX_RECENT_ATTEMPTS: usize = 8;
 
 /// One of the calls that share an id.
 #[derive(Debug, Default)]
-pub(super) struct Part {
+pub(super) struct SplitCall {
     pub(super) rows: SmallVec<[u32; 8]>,
     /// Whether one of its attempts could as well belong to another call of the same id.
     pub(super) guessed: bool,
     /// Whether another call of the same id began before this one ended.
     pub(super) overlapped: bool,
-    /// Whether one of its attempts has the number 1. A further number 1 begins a new call only then; otherwise the
-    /// clocks contradict the numbers.
+    /// Whether one of its attempts has the number 1. Only then does a further number 1 begin a new call; a first number
+    /// 1 after higher ones is a clock error.
     numbered: bool,
-    /// Time after which a first attempt is too late to belong to this call.
-    over: Option<Time>,
+    /// Time after which a first attempt is too late to belong to this call; `None` while it has no attempt.
+    closes: Option<Time>,
 }
 
 /// How well an attempt fits a call; criteria in order of weight.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
     same_attempt: bool,
-    in_turn: bool,
+    is_sequential: bool,
     same_client: bool,
     continues: bool,
 }
 
 /// Splits rows that share a call id into calls. A new call begins at a first or unnumbered attempt that follows a
 /// success or is too late to be a retry, and at a first attempt sent by another client or while another is in flight.
-pub(super) fn split(table: &AttemptTable, rows: &[u32]) -> Vec<Part> {
-    // With few rows, checking all calls is cheaper than the set of identities.
-    split_rows(table, rows, rows.len() > MOST)
+pub(super) fn split(table: &AttemptTable, rows: &[u32]) -> Vec<SplitCall> {
+    // With few rows, comparing with all calls is cheaper than a set of identities.
+    split_rows(table, rows, rows.len() > MAX_RECENT_CALLS)
 }
 
-/// `passes_over`: whether to skip calls that are over when a first attempt is matched.
-fn split_rows(table: &AttemptTable, rows: &[u32], passes_over: bool) -> Vec<Part> {
+/// Like [`split`]. `skip_closed`: whether to skip calls that a first attempt is too late to belong to.
+fn split_rows(table: &AttemptTable, rows: &[u32], skip_closed: bool) -> Vec<SplitCall> {
     let mut order: SmallVec<[u32; 8]> = SmallVec::from_slice(rows);
-    order.sort_unstable_by_key(|index| order_of(table, *index));
-    let mut calls: Vec<Part> = Vec::new();
-    let mut identities = passes_over.then(HashSet::<u32, RandomState>::default);
-    for index in order {
-        let next = &table.rows[index as usize];
+    order.sort_unstable_by_key(|index| sort_key(table, *index));
+    let mut calls: Vec<SplitCall> = Vec::new();
+    let mut identities = skip_closed.then(HashSet::<u32, RandomState>::default);
+    for row in order {
+        let next = &table.rows[row as usize];
         let is_new = identities.as_mut().is_some_and(|known| known.insert(next.identity));
-        let (place, guessed) = place_of(table, &calls, next, is_new);
-        if place == calls.len() {
-            calls.push(Part::default());
+        let (index, guessed) = index_of_call(table, &calls, next, is_new);
+        if index == calls.len() {
+            calls.push(SplitCall::default());
         }
-        let call = &mut calls[place];
-        call.over = Some(next.ended().plus_us(latest_us(table, next)));
-        call.rows.push(index);
+        let call = &mut calls[index];
+        call.closes = Some(next.ended().plus_us(max_retry_gap_us(table, next)));
+        call.rows.push(row);
         call.numbered |= next.number == 1;
         call.guessed |= guessed;
     }
-    note_overlaps(table, &mut calls);
+    mark_overlaps(table, &mut calls);
     calls
 }
 
 /// Marks calls that were in flight when the next one of their id began; `calls` are in order of their start.
-fn note_overlaps(table: &AttemptTable, calls: &mut [Part]) {
+fn mark_overlaps(table: &AttemptTable, calls: &mut [SplitCall]) {
     let mut next_begins = Time(i64::MAX);
     for call in calls.iter_mut().rev() {
         let rows = || call.rows.iter().map(|row| &table.rows[*row as usize]);
@@ -84,8 +86,8 @@ fn note_overlaps(table: &AttemptTable, calls: &mut [Part]) {
 }
 
 /// Returns how long after an attempt a first attempt may still belong to the same call, in µs.
-fn latest_us(table: &AttemptTable, row: &Attempt) -> i64 {
-    patience_us(table, row).max(ANOTHER_DAY_US)
+fn max_retry_gap_us(table: &AttemptTable, row: &Attempt) -> i64 {
+    longest_plausible_wait_us(table, row).max(MAX_RETRY_GAP_US)
 }
 
 /// Returns whether neither number nor counter shows that other attempts came before.
@@ -95,27 +97,27 @@ fn is_first(row: &Attempt) -> bool {
 
 /// Returns the index in `calls` of the call the attempt belongs to, or their number for a new call, and whether that is
 /// a guess. `is_new`: no call has a record of the same attempt.
-fn place_of(table: &AttemptTable, calls: &[Part], next: &Attempt, is_new: bool) -> (usize, bool) {
-    let oldest = calls.len().saturating_sub(MOST);
+fn index_of_call(table: &AttemptTable, calls: &[SplitCall], next: &Attempt, is_new: bool) -> (usize, bool) {
+    let oldest = calls.len().saturating_sub(MAX_RECENT_CALLS);
     let mut best: Option<(Rank, Reverse<i64>, usize)> = None;
-    let mut rivals = 0;
-    let may_be_over = is_new && is_first(next);
-    for (place, call) in calls.iter().enumerate().skip(oldest) {
-        if may_be_over && call.is_over(next) {
+    let mut equal_matches = 0;
+    let may_be_closed = is_new && is_first(next);
+    for (index, call) in calls.iter().enumerate().skip(oldest) {
+        if may_be_closed && call.is_closed_for(next) {
             continue;
         }
-        let Some(rank) = call.fit(table, next) else { continue };
-        // Prefer the call whose wait ends first; unnumbered attempts continue the latest call.
+        let Some(rank) = call.rank_of(table, next) else { continue };
+        // A numbered retry belongs to the call whose requested wait ends first, any other attempt to the latest call.
         let due = call.last(table).map_or(0, |last| due_us(table, last));
-        let fit = (rank, Reverse(if next.number > 1 { due } else { -(place as i64) }), place);
-        rivals = match best {
-            Some((known, ..)) if known > rank => rivals,
-            Some((known, ..)) if known == rank => rivals + 1,
+        let candidate = (rank, Reverse(if next.number > 1 { due } else { -(index as i64) }), index);
+        equal_matches = match best {
+            Some((best_rank, ..)) if best_rank > rank => equal_matches,
+            Some((best_rank, ..)) if best_rank == rank => equal_matches + 1,
             _ => 0,
         };
-        best = best.max(Some(fit));
+        best = best.max(Some(candidate));
     }
-    best.map_or((calls.len(), false), |(rank, _, place)| (place, rivals > 0 && !rank.same_attempt))
+    best.map_or((calls.len(), false), |(rank, _, index)| (index, equal_matches > 0 && !rank.same_attempt))
 }
 
 fn due_us(table: &AttemptTable, last: &Attempt) -> i64 {
@@ -123,56 +125,57 @@ fn due_us(table: &AttemptTable, last: &Attempt) -> i64 {
     last.ended().0.saturating_add(hint_us)
 }
 
-impl Part {
+impl SplitCall {
     fn last<'t>(&self, table: &'t AttemptTable) -> Option<&'t Attempt> {
         self.rows.last().map(|index| &table.rows[*index as usize])
     }
 
-    /// Returns whether a first attempt that is not a copy is too late, according to [`Part::is_another`].
-    fn is_over(&self, next: &Attempt) -> bool {
-        (next.number != 1 || self.numbered) && self.over.is_some_and(|over| next.sent > over)
+    /// Returns whether a first attempt, of which the call has no other record, is too late to belong to it. This agrees
+    /// with [`SplitCall::begins_another_call`].
+    fn is_closed_for(&self, next: &Attempt) -> bool {
+        (next.number != 1 || self.numbered) && self.closes.is_some_and(|closes| next.sent > closes)
     }
 
-    /// Returns how well `next` fits, or `None` if it begins another call.
-    fn fit(&self, table: &AttemptTable, next: &Attempt) -> Option<Rank> {
+    /// Returns how well `next` fits the call, or `None` if it begins another call.
+    fn rank_of(&self, table: &AttemptTable, next: &Attempt) -> Option<Rank> {
         let last = self.last(table)?;
-        let witnesses = self.rows.iter().rev().take(WITNESSES);
-        let same_attempt = witnesses.into_iter().any(|index| table.rows[*index as usize].identity == next.identity);
-        if is_first(next) && !same_attempt && self.is_another(table, last, next) {
+        let recent = self.rows.iter().rev().take(MAX_RECENT_ATTEMPTS);
+        let same_attempt = recent.into_iter().any(|index| table.rows[*index as usize].identity == next.identity);
+        if is_first(next) && !same_attempt && self.begins_another_call(table, last, next) {
             return None;
         }
         let counted = matches!((last.sdk_count(), next.sdk_count()), (Some(a), Some(b)) if b > 0 && a == b - 1);
         Some(Rank {
             same_attempt,
-            in_turn: last.failed() && next.sent.us_since(last.ended()) >= -clock_slack_us(last, next),
+            is_sequential: last.failed() && next.sent.us_since(last.ended()) >= -clock_slack_us(last, next),
             same_client: same_client(table, last, next),
             continues: (next.number > 1 && last.number == next.number - 1) || counted,
         })
     }
 
     /// Returns whether a first or unnumbered attempt begins another call.
-    fn is_another(&self, table: &AttemptTable, last: &Attempt, next: &Attempt) -> bool {
-        let begins = next.number == 1;
-        if begins && !self.numbered {
+    fn begins_another_call(&self, table: &AttemptTable, last: &Attempt, next: &Attempt) -> bool {
+        let is_numbered_first = next.number == 1;
+        if is_numbered_first && !self.numbered {
             return false;
         }
-        if next.sent.us_since(last.ended()) > latest_us(table, last) || self.is_beside(table, next) {
+        if next.sent.us_since(last.ended()) > max_retry_gap_us(table, last) || self.is_of_another_process(table, next) {
             return true;
         }
-        let in_turn = next.sent.us_since(last.ended()) >= -clock_slack_us(last, next);
-        !last.failed() && in_turn && !same_request(table, last, next)
+        let is_sequential = next.sent.us_since(last.ended()) >= -clock_slack_us(last, next);
+        !last.failed() && is_sequential && !same_request(table, last, next)
     }
 
     /// Returns whether a first attempt belongs to another process: sent by another client, or while the last attempt of
     /// this call was in flight.
-    fn is_beside(&self, table: &AttemptTable, next: &Attempt) -> bool {
+    fn is_of_another_process(&self, table: &AttemptTable, next: &Attempt) -> bool {
         let Some(last) = self.last(table).filter(|_| self.numbered && next.number == 1) else { return false };
         let (a, b) = (table.origin(last), table.origin(next));
         if !same_client(table, last, next) && a.provider == b.provider && a.model == b.model && a.layer == b.layer {
             return true;
         }
         let overlap = next.sent.us_since(last.ended()) < -clock_slack_us(last, next);
-        // What one layer sends while another waits for it belongs to the same call.
+        // An attempt of one layer within an attempt of another belongs to the same call.
         let within = a.layer != b.layer && (next.ended() <= last.ended() || next.sent == last.sent);
         overlap && !within && !same_request(table, last, next)
     }
@@ -197,15 +200,16 @@ mod tests {
     }
 
     #[test]
-    fn the_next_step_of_a_turn_is_another_call() {
+    fn a_request_after_a_success_is_another_call() {
         let log = r#"{"ts":"2026-01-05T10:00:00Z","call_id":"t","request_id":"a","status":200,"duration_ms":900}
 {"ts":"2026-01-05T10:00:05Z","call_id":"t","request_id":"b","status":529,"duration_ms":900}
 {"ts":"2026-01-05T10:00:07Z","call_id":"t","request_id":"c","status":200,"duration_ms":900}"#;
         assert_eq!(sizes(log), [1, 2]);
     }
 
-    /// Creates attempts of one id over weeks, some of them written twice, some with a number or a counter.
-    fn worn(count: u32) -> String {
+    /// Creates attempts with one call id over weeks; some are logged twice, some have a number or a counter. The
+    /// multiplication by 2^32 divided by the golden ratio spreads the values.
+    fn attempts_over_weeks(count: u32) -> String {
         let line = |nth: u32| {
             let mixed = nth.wrapping_mul(2_654_435_761) >> 7;
             let (hour, day) = (mixed % 24, 1 + nth * 27 / count);
@@ -219,12 +223,12 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_are_over_need_not_be_looked_at() {
+    fn skipping_closed_calls_changes_nothing() {
         for count in [70, 400, 900] {
-            let table = read_str(&worn(count));
+            let table = read_str(&attempts_over_weeks(count));
             let rows: Vec<u32> = (0..table.rows.len() as u32).collect();
-            let parts = |passes_over| -> Vec<(Vec<u32>, bool)> {
-                let parts = split_rows(&table, &rows, passes_over);
+            let parts = |skip_closed| -> Vec<(Vec<u32>, bool)> {
+                let parts = split_rows(&table, &rows, skip_closed);
                 parts.iter().map(|part| (part.rows.to_vec(), part.guessed)).collect()
             };
             assert!(parts(true).len() > count as usize / 10, "{count}");
@@ -240,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_first_attempt_beside_another_is_another_call() {
+    fn a_second_first_attempt_in_flight_with_another_is_another_call() {
         for (name, lines, calls) in [
             (
                 "two answers that overlap",
@@ -288,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_of_two_processes_that_count_alike_get_their_own_retries() {
+    fn two_processes_with_the_same_numbering_get_their_own_retries() {
         let log = |a: &str, b: &str| {
             format!(
                 r#"{{"ts":"2026-01-05T10:00:00.0Z","call_id":"c0","attempt":1,"request_id":"a","status":529,"duration_ms":400{a}}}
@@ -303,21 +307,21 @@ mod tests {
             let rows: Vec<u32> = (0..table.rows.len() as u32).collect();
             split(&table, &rows).into_iter().map(|part| (part.rows.to_vec(), part.guessed)).collect::<Vec<_>>()
         };
-        let told = parts(&log(r#","org":"x""#, r#","org":"y""#));
-        assert_eq!(told, [(vec![0, 3], false), (vec![1, 2, 4], false)]);
+        let distinguished = parts(&log(r#","org":"x""#, r#","org":"y""#));
+        assert_eq!(distinguished, [(vec![0, 3], false), (vec![1, 2, 4], false)]);
         let guessed = parts(&log("", ""));
         assert!(guessed.len() == 2 && guessed.iter().any(|(_, guessed)| *guessed), "{guessed:?}");
     }
 
     #[test]
-    fn another_day_is_another_call() {
+    fn an_attempt_a_day_later_is_another_call() {
         let log = r#"{"ts":"2026-01-05T10:00:00Z","call_id":"t","attempt":1,"request_id":"a","status":400}
 {"ts":"2026-01-06T10:00:00Z","call_id":"t","attempt":1,"request_id":"b","status":400}"#;
         assert_eq!(sizes(log), [1, 1]);
     }
 
     #[test]
-    fn a_loop_that_counts_anew_within_seconds_is_the_same_call() {
+    fn a_loop_that_restarts_its_numbers_within_seconds_is_the_same_call() {
         let log = r#"{"ts":"2026-01-05T10:00:00Z","call_id":"t","attempt":1,"request_id":"a","status":529}
 {"ts":"2026-01-05T10:00:01Z","call_id":"t","attempt":2,"request_id":"b","status":529}
 {"ts":"2026-01-05T10:00:02Z","call_id":"t","attempt":1,"request_id":"c","status":529}"#;

@@ -1,4 +1,4 @@
-//! Consecutive attempts that may form one call.
+//! Attempts of an attempt stream that may form one call.
 
 use super::Grouping;
 use crate::model::{Attempt, AttemptTable};
@@ -7,12 +7,12 @@ use smallvec::SmallVec;
 /// Row numbers of a call or series.
 pub(crate) type Rows = SmallVec<[u32; 8]>;
 
-/// Consecutive attempts, and how they were grouped.
+/// Attempts that were joined one by one, and how they were grouped.
 #[derive(Clone, Debug)]
 pub(crate) struct AttemptSeries {
     pub(crate) rows: Rows,
     pub(crate) grouping: Grouping,
-    /// Whether the stream asked another model within seconds of the last failure.
+    /// Whether the client sent a request to another model within seconds of the last failure.
     pub(crate) fell_back: bool,
 }
 
@@ -23,7 +23,7 @@ impl AttemptSeries {
     }
 }
 
-pub(super) fn first<'a>(table: &'a AttemptTable, series: &AttemptSeries) -> &'a Attempt {
+pub(super) fn first_attempt<'a>(table: &'a AttemptTable, series: &AttemptSeries) -> &'a Attempt {
     &table.rows[series.rows[0] as usize]
 }
 

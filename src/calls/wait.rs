@@ -7,8 +7,9 @@ use crate::model::units::waited;
 pub struct Wait {
     /// Length in µs.
     pub us: i64,
-    /// Whether the wait is measured from the end of the failed attempt; otherwise from its start, which overstates it.
-    pub end_to_start: bool,
+    /// Whether the wait is measured from the end of the failed attempt to the start of the next. Otherwise it is
+    /// measured from start to start, because the log has no duration, and is too long.
+    pub is_exact: bool,
 }
 
 impl Default for Wait {
@@ -19,7 +20,7 @@ impl Default for Wait {
 
 impl Wait {
     /// A wait of length 0, the start of a sum.
-    pub(crate) const NONE: Wait = Wait { us: 0, end_to_start: true };
+    pub(crate) const NONE: Wait = Wait { us: 0, is_exact: true };
 
     /// Returns the length in seconds.
     #[must_use]
@@ -27,15 +28,15 @@ impl Wait {
         self.us as f64 / 1e6
     }
 
-    /// Returns the sum of two waits; overstated if either is.
+    /// Returns the sum of two waits, which is exact if both are.
     #[must_use]
     pub fn and(self, other: Wait) -> Wait {
-        Wait { us: self.us + other.us, end_to_start: self.end_to_start && other.end_to_start }
+        Wait { us: self.us + other.us, is_exact: self.is_exact && other.is_exact }
     }
 
     /// Formats the wait: "at most 4 s" if it may include the duration of an attempt.
     #[must_use]
     pub(crate) fn words(self) -> String {
-        waited(self.s(), self.end_to_start)
+        waited(self.s(), self.is_exact)
     }
 }

@@ -228,7 +228,7 @@ impl ReadingArgs {
     pub(super) fn choices(&self) -> Vec<String> {
         let times = [("--since", self.since.is_some()), ("--until", self.until.is_some())];
         let times = times.into_iter().filter(|(_, given)| *given).map(|(option, _)| option.to_owned());
-        times.chain(self.names.names().iter().map(|names| format!("--{}", names.of.name()))).collect()
+        times.chain(self.names.names().iter().map(|names| format!("--{}", names.dimension.name()))).collect()
     }
 }
 

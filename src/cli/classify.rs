@@ -3,7 +3,7 @@
 use super::args::{ClassifyArgs, Format, now};
 use super::error::CliError;
 use super::{config, output};
-use crate::ingest::{Aside, Diagnosis, IngestError, diagnose};
+use crate::ingest::{Diagnosis, ErrorContext, IngestError, diagnose};
 use crate::render::{json, text};
 use serde::de::IgnoredAny;
 use std::io::{self, IsTerminal, Read, Write};
@@ -28,7 +28,7 @@ pub(super) fn run(args: &ClassifyArgs) -> Result<u8, CliError> {
         ));
     }
     let dialect = config::load(&args.config)?.dialect();
-    let aside = Aside {
+    let aside = ErrorContext {
         status: args.status,
         retry_after: args.retry_after.as_deref(),
         side_effect: args.side_effect,

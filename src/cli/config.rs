@@ -34,9 +34,9 @@ pub(super) fn load(file: &ConfigFile) -> Result<Config, CliError> {
     let mut config = path.map_or(Ok(Config::default()), |path| Config::load(&path))?;
     let mut presets = Preset::default();
     for path in &file.preset {
-        presets.take(Preset::load(path)?);
+        presets.add_defaults(Preset::load(path)?);
     }
-    presets.take(std::mem::take(&mut config.preset));
+    presets.add_defaults(std::mem::take(&mut config.preset));
     config.preset = presets;
     Ok(config)
 }

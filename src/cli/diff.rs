@@ -70,7 +70,7 @@ fn side(name: &str, reading: ReadingArgs, config: &Config) -> Result<(PastReport
 fn filter(reading: &ReadingArgs) -> Option<String> {
     let times = [("--since", reading.since.is_some()), ("--until", reading.until.is_some())];
     let time = times.into_iter().find_map(|(name, given)| given.then(|| name.to_owned()));
-    time.or_else(|| reading.names.names().first().map(|names| format!("--{}", names.of.name())))
+    time.or_else(|| reading.names.names().first().map(|names| format!("--{}", names.dimension.name())))
 }
 
 fn judged(name: &str, reading: ReadingArgs, config: &Config) -> Result<(PastReport, bool), CliError> {

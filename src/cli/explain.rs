@@ -3,7 +3,7 @@
 use super::args::{ExplainArgs, Format};
 use super::error::CliError;
 use super::output;
-use crate::config::most_like;
+use crate::config::most_similar;
 use crate::render::{catalogue, text};
 use crate::rules::{CATALOGUE, Rule};
 use std::io::Write;
@@ -31,7 +31,7 @@ fn find_rule(word: &str) -> Option<&'static Rule> {
 
 /// Error for an unknown rule, with suggestions.
 pub(super) fn no_rule(word: &str) -> CliError {
-    let like = most_like(word, CATALOGUE.iter().flat_map(|rule| [rule.code, rule.name]));
+    let like = most_similar(word, CATALOGUE.iter().flat_map(|rule| [rule.code, rule.name]));
     let mut meant: Vec<String> =
         like.into_iter().filter_map(find_rule).map(|rule| format!("{} {}", rule.code, rule.name)).collect();
     meant.dedup();

@@ -86,7 +86,7 @@ fn is_report(source: &Source) -> bool {
     let mut head = Vec::new();
     path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"))
         && std::fs::File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head)).is_ok()
-        && ingest::own_output(&head).is_some()
+        && ingest::program_output(&head).is_some()
 }
 
 impl FoundInputs {
@@ -206,7 +206,7 @@ pub(super) fn stored_bytes(source: &Source) -> u64 {
 /// Describes what was read without finding an attempt, and the most likely reason.
 fn nothing_found(ingested: &Ingested) -> String {
     let mut text = searched(ingested);
-    if let Some(note) = ingested.misfit() {
+    if let Some(note) = ingested.format_mismatch() {
         text.push_str(&format!("; {note}"));
     } else if let Some(reject) = ingested.rejects.first() {
         text.push_str(&format!("; first: {}:{}: {}", reject.file, reject.line, reject.reason));
@@ -231,7 +231,7 @@ pub(super) fn nothing_left(ingested: &Ingested, judgement: &Judgement<'_>, filte
         .into_iter()
         .filter(|(_, given)| *given)
         .map(|(option, _)| option.to_owned())
-        .chain(filter.names.iter().map(|names| format!("--{}", names.of.name())))
+        .chain(filter.names.iter().map(|names| format!("--{}", names.dimension.name())))
         .collect();
     let mut text = format!(
         "{}; {} left out by {}",
@@ -272,16 +272,16 @@ pub(super) fn need_log(args: &ReadingArgs, wanted: &str) -> Result<(), CliError>
 pub(super) fn unmatched(judgement: &Judgement<'_>, filter: &Filter) -> Vec<String> {
     let mut sentences = Vec::new();
     for names in &filter.names {
-        let known = judgement.names_of(names.of);
+        let known = judgement.names_of(names.dimension);
         let fits = |wanted: &Name| known.iter().any(|(name, version)| wanted.fits_version(name, *version));
         sentences.extend(names.wanted.iter().filter(|wanted| !fits(wanted)).map(|wanted| {
             let known: BTreeSet<&str> = known.iter().map(|(name, _)| *name).collect();
             let bare = wanted.text.trim_matches(['*', '?']);
-            let like = did_you_mean(bare, known.iter().copied(), &listed(&known, names.of));
+            let like = did_you_mean(bare, known.iter().copied(), &listed(&known, names.dimension));
             let part = bare == wanted.text && known.iter().any(|name| contains(name, bare));
             let part =
                 if part { format!(" (a name is given whole: `*{bare}*` finds parts of it)") } else { String::new() };
-            mask_keys(&format!("no {} `{}` in the log{like}{part}", names.of.name(), wanted.text)).into_owned()
+            mask_keys(&format!("no {} `{}` in the log{like}{part}", names.dimension.name(), wanted.text)).into_owned()
         }));
     }
     sentences

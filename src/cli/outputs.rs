@@ -7,7 +7,7 @@ use super::error::CliError;
 use super::forms::Ending;
 use super::{output, summary};
 use crate::anonymize::Anonymizer;
-use crate::frames::{self, Frame};
+use crate::frames::{self, Frame, LogTables};
 use crate::ingest::{self, Ingested, Source};
 use crate::judge::Options;
 use crate::render::{charts, csv, json, markdown};
@@ -145,7 +145,8 @@ impl Outputs {
         self.write_reports(report, args, ending)?;
         for (tables, folder) in &self.tables {
             make_folder(folder)?;
-            for frame in frames::of_log(&ingested.table, options) {
+            let log = LogTables::new(&ingested.table, options);
+            for frame in log.frames() {
                 let frame = match anonymizer {
                     Some(anonymizer) => anonymizer.frame(frame),
                     None => frame,

@@ -4,7 +4,7 @@ use super::diff::{by_key, failed_calls, grew};
 use super::past_report::{PastReport, ProblemKey};
 use super::{Measure, Rate};
 use crate::model::Severity;
-use crate::model::units::{capital, counted, per_thousand, thousands};
+use crate::model::units::{capitalized, counted, per_thousand, thousands};
 use crate::report::{Compared, Problem, Report};
 
 /// Maximum number of problems named in a notice.
@@ -31,7 +31,7 @@ impl Baseline {
         let now = Rate::new(report.totals.calls_failed, report.totals.calls);
         let problems = of_problems(&report.problems);
         let all = failed_calls(before, now).into_iter().chain([problems]);
-        all.map(|part| format!("{}.", capital(&part))).collect::<Vec<_>>().join(" ")
+        all.map(|part| format!("{}.", capitalized(&part))).collect::<Vec<_>>().join(" ")
     }
 
     /// Marks the problems of `report` that are known, adds notices about those that grew or are gone, and puts a

@@ -8,7 +8,7 @@ use super::past_report::{PastReport, ProblemKey};
 use super::{Measure, Rate};
 use crate::model::{
     Severity,
-    units::{capital, plural, thousands},
+    units::{capitalized, plural, thousands},
 };
 use crate::report::Window;
 use serde::Serialize;
@@ -318,7 +318,7 @@ fn verdict(reports: &[TrendReport], problems: &[ProblemTrend]) -> String {
         let came = came.collect::<Vec<_>>().join(", ");
         parts.extend((!came.is_empty()).then(|| format!("problems of the last report: {came}")));
     }
-    parts.iter().map(|part| format!("{}.", capital(part))).collect::<Vec<_>>().join(" ")
+    parts.iter().map(|part| format!("{}.", capitalized(part))).collect::<Vec<_>>().join(" ")
 }
 
 fn notices(reports: &[TrendReport], placed: &[(Window, NamedReport)], without_time: &[String]) -> Vec<String> {

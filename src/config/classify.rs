@@ -9,16 +9,16 @@ const KEYS: [&str; 6] = ["provider", "status", "type", "code", "message", "class
 
 /// Reads all entries.
 pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<Vec<CustomRow>, InvalidConfig> {
-    file.list(value, "classify")?.iter().map(|value| one(file, value)).collect()
+    file.list(value, "classify")?.iter().map(|value| read_entry(file, value)).collect()
 }
 
-fn one(file: &File<'_>, value: &Value<'_>) -> Result<CustomRow, InvalidConfig> {
+fn read_entry(file: &File<'_>, value: &Value<'_>) -> Result<CustomRow, InvalidConfig> {
     let [mut provider, mut error_type, mut error_code, mut message] = [const { None }; 4];
     let (mut status, mut class) = (None, None);
     for (key, value) in file.table(value, "classify")? {
         match key.get_ref().as_ref() {
             "provider" => provider = Some(file.pattern(value, "provider")?),
-            "status" => status = Some(status_of(file, value)?),
+            "status" => status = Some(http_status(file, value)?),
             "type" => error_type = Some(file.pattern(value, "type")?),
             "code" => error_code = Some(file.pattern(value, "code")?),
             "message" => message = Some(file.pattern(value, "message")?),
@@ -37,7 +37,7 @@ fn one(file: &File<'_>, value: &Value<'_>) -> Result<CustomRow, InvalidConfig> {
     Ok(CustomRow { provider, status, error_type, error_code, message, class, label })
 }
 
-fn status_of(file: &File<'_>, value: &Value<'_>) -> Result<u16, InvalidConfig> {
+fn http_status(file: &File<'_>, value: &Value<'_>) -> Result<u16, InvalidConfig> {
     let status = file.count(value, "status")?;
     u16::try_from(status)
         .ok()

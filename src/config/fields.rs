@@ -28,51 +28,53 @@ fn collect(
 ) -> Result<(), InvalidConfig> {
     for (key, value) in table {
         let name = format!("{prefix}{}", key.get_ref());
-        let own = match value.get_ref() {
+        let custom_key = match value.get_ref() {
             DeValue::Table(inner) if !inner.contains_key("field") => {
                 collect(file, inner, &format!("{name}."), fields)?;
                 continue;
             }
-            DeValue::Table(inner) => converted(file, inner)?,
+            DeValue::Table(inner) => entry_with_conversion(file, inner)?,
             _ => CustomKey { field: file.string(value, &name)?.to_owned(), conversion: Conversion::default() },
         };
-        Mapping::default().add(&name, &own.field, &own.conversion).map_err(|fault| unmappable(file, value, fault))?;
-        fields.insert(name, own);
+        Mapping::default()
+            .add(&name, &custom_key.field, &custom_key.conversion)
+            .map_err(|fault| mapping_error(file, value, fault))?;
+        fields.insert(name, custom_key);
     }
     Ok(())
 }
 
 /// Reads an entry with a conversion: `{ field = "duration_ms", unit = "s" }`.
-fn converted(file: &File<'_>, table: &DeTable<'_>) -> Result<CustomKey, InvalidConfig> {
-    let mut own = CustomKey::default();
+fn entry_with_conversion(file: &File<'_>, table: &DeTable<'_>) -> Result<CustomKey, InvalidConfig> {
+    let mut custom_key = CustomKey::default();
     for (key, value) in table {
         match key.get_ref().as_ref() {
-            "field" => file.string(value, "field")?.clone_into(&mut own.field),
-            "values" => own.conversion.values = texts(file, value, "values")?,
-            "unit" => own.conversion.unit = Some(unit(file, value)?),
-            "format" => own.conversion.format = Some(TimeFormat::new(file.string(value, "format")?)),
-            "zone" => own.conversion.zone = Some(zone(file, value)?),
+            "field" => file.string(value, "field")?.clone_into(&mut custom_key.field),
+            "values" => custom_key.conversion.values = scalar_strings(file, value, "values")?,
+            "unit" => custom_key.conversion.unit = Some(unit(file, value)?),
+            "format" => custom_key.conversion.format = Some(TimeFormat::new(file.string(value, "format")?)),
+            "zone" => custom_key.conversion.zone = Some(zone(file, value)?),
             other => return Err(file.unknown_key(key.span(), other, &KEYS, "a key that stands for a field")),
         }
     }
-    Ok(own)
+    Ok(custom_key)
 }
 
-fn unmappable(file: &File<'_>, value: &Value<'_>, fault: Unmappable) -> InvalidConfig {
+fn mapping_error(file: &File<'_>, value: &Value<'_>, fault: Unmappable) -> InvalidConfig {
     let part = |key: &str| match value.get_ref() {
         DeValue::Table(table) => table.get(key).map_or(value.span(), |part| part.span()),
         _ => value.span(),
     };
     match fault {
         Unmappable::NoField(name) => {
-            let like = did_you_mean(&name, field_names(), "docs/formats.md lists them under \"Fields\"");
-            file.invalid(part("field"), format!("no field `{name}`{like}"))
+            let suggestion = did_you_mean(&name, field_names(), "docs/formats.md lists them under \"Fields\"");
+            file.invalid(part("field"), format!("no field `{name}`{suggestion}"))
         }
         Unmappable::Conversion(key, why) => file.invalid(part(key), why),
         Unmappable::NoConstant(name) => {
             let all: Vec<&str> = Mapping::constant_fields().collect();
-            let rest = format!("those that may are {}", all.join(", "));
-            file.invalid(value.span(), format!("`{name}` cannot be the same for all records of a log; {rest}"))
+            let alternatives = format!("those that may are {}", all.join(", "));
+            file.invalid(value.span(), format!("`{name}` cannot be the same for all records of a log; {alternatives}"))
         }
     }
 }
@@ -90,33 +92,37 @@ fn zone(file: &File<'_>, value: &Value<'_>) -> Result<Zone, InvalidConfig> {
 }
 
 /// Reads a table of scalar values as strings.
-fn texts(file: &File<'_>, value: &Value<'_>, what: &str) -> Result<BTreeMap<String, String>, InvalidConfig> {
+fn scalar_strings(file: &File<'_>, value: &Value<'_>, what: &str) -> Result<BTreeMap<String, String>, InvalidConfig> {
     let table = file.table(value, what)?;
-    table.iter().map(|(key, value)| Ok((key.get_ref().to_string(), file.words(value, key.get_ref())?))).collect()
+    table.iter().map(|(key, value)| Ok((key.get_ref().to_string(), file.scalar_text(value, key.get_ref())?))).collect()
 }
 
 /// Reads `[constants]`: values of fields that the records themselves lack.
 pub(super) fn constants(file: &File<'_>, value: &Value<'_>) -> Result<BTreeMap<String, String>, InvalidConfig> {
-    let constants = texts(file, value, "constants")?;
+    let constants = scalar_strings(file, value, "constants")?;
     for (name, value) in file.table(value, "constants")? {
-        let said = constants.get(name.get_ref().as_ref()).map_or("", String::as_str);
-        Mapping::default().add_constant(name.get_ref(), said).map_err(|fault| unmappable(file, value, fault))?;
+        let value_text = constants.get(name.get_ref().as_ref()).map_or("", String::as_str);
+        Mapping::default()
+            .add_constant(name.get_ref(), value_text)
+            .map_err(|fault| mapping_error(file, value, fault))?;
     }
     Ok(constants)
 }
 
-/// Reads `[[lines]]`: regular expressions for lines of text, whose named groups are fields or keys of `own`.
-pub(super) fn lines(file: &File<'_>, value: &Value<'_>, own: &Mapping) -> Result<Vec<LinePattern>, InvalidConfig> {
-    file.list(value, "lines")?.iter().map(|value| line(file, value, own)).collect()
+/// Reads `[[lines]]`: regular expressions for lines of text, whose named groups are fields, or custom keys that
+/// `mapping` has.
+pub(super) fn lines(file: &File<'_>, value: &Value<'_>, mapping: &Mapping) -> Result<Vec<LinePattern>, InvalidConfig> {
+    file.list(value, "lines")?.iter().map(|value| line(file, value, mapping)).collect()
 }
 
-fn line(file: &File<'_>, value: &Value<'_>, own: &Mapping) -> Result<LinePattern, InvalidConfig> {
+fn line(file: &File<'_>, value: &Value<'_>, mapping: &Mapping) -> Result<LinePattern, InvalidConfig> {
     let mut pattern = None;
     for (key, value) in file.table(value, "lines")? {
         match key.get_ref().as_ref() {
             "pattern" => {
                 let text = file.string(value, "pattern")?;
-                let found = LinePattern::new(text, own).map_err(|fault| file.invalid(value.span(), in_words(&fault)));
+                let found = LinePattern::new(text, mapping)
+                    .map_err(|fault| file.invalid(value.span(), pattern_error_text(&fault)));
                 pattern = Some(found?);
             }
             other => return Err(file.unknown_key(key.span(), other, &["pattern"], "an entry of `lines`")),
@@ -125,19 +131,19 @@ fn line(file: &File<'_>, value: &Value<'_>, own: &Mapping) -> Result<LinePattern
     pattern.ok_or_else(|| file.invalid(value.span(), "this entry of `lines` has no `pattern`"))
 }
 
-fn in_words(fault: &PatternFault) -> String {
+fn pattern_error_text(fault: &PatternFault) -> String {
     match fault {
-        PatternFault::Syntax(what, place) => {
-            let place = place.map_or(String::new(), |place| format!(" at its character {place}"));
-            format!("`pattern` is no regular expression: {what}{place}")
+        PatternFault::Syntax(what, position) => {
+            let position = position.map_or(String::new(), |position| format!(" at its character {position}"));
+            format!("`pattern` is no regular expression: {what}{position}")
         }
         PatternFault::Nameless => {
             "`pattern` has no named group: write (?<status>\\d+), with the name of a field".to_owned()
         }
         PatternFault::NoField(name) => {
-            let rest = format!("or map it: under [fields], {name} = \"...\"");
-            let like = did_you_mean(name, field_names(), &rest);
-            format!("the group `{name}` stands for no field{like}")
+            let alternatives = format!("or map it: under [fields], {name} = \"...\"");
+            let suggestion = did_you_mean(name, field_names(), &alternatives);
+            format!("the group `{name}` stands for no field{suggestion}")
         }
     }
 }

@@ -12,7 +12,8 @@ use toml::de::{DeTable, DeValue};
 /// A value with its span in the file.
 pub(super) type Value<'i> = Spanned<DeValue<'i>>;
 
-/// A file being read; its accessors return an [`InvalidConfig`] with the position of a value that does not fit.
+/// A file being read. Its accessors return an [`InvalidConfig`] with the position of a value of the wrong type or
+/// range; `what` is the name of the value's key.
 pub(super) struct File<'t> {
     pub(super) text: &'t str,
     pub(super) path: &'t Path,
@@ -33,47 +34,47 @@ impl File<'_> {
         self.invalid(span, format!("no key `{key}` here{}", did_you_mean(key, known.iter().copied(), &all)))
     }
 
-    fn wrong(&self, value: &Value<'_>, what: &str, wanted: &str) -> InvalidConfig {
-        let is = kind(value.get_ref());
+    fn wrong_type(&self, value: &Value<'_>, what: &str, wanted: &str) -> InvalidConfig {
+        let is = type_name(value.get_ref());
         self.invalid(value.span(), format!("`{what}` must be {wanted}, not {is}"))
     }
 
     pub(super) fn table<'v, 'i>(&self, value: &'v Value<'i>, what: &str) -> Result<&'v DeTable<'i>, InvalidConfig> {
         match value.get_ref() {
             DeValue::Table(table) => Ok(table),
-            _ => Err(self.wrong(value, what, "a table")),
+            _ => Err(self.wrong_type(value, what, "a table")),
         }
     }
 
     pub(super) fn list<'v, 'i>(&self, value: &'v Value<'i>, what: &str) -> Result<&'v [Value<'i>], InvalidConfig> {
         match value.get_ref() {
             DeValue::Array(list) => Ok(list),
-            _ => Err(self.wrong(value, what, "a list")),
+            _ => Err(self.wrong_type(value, what, "a list")),
         }
     }
 
     pub(super) fn string<'v>(&self, value: &'v Value<'_>, what: &str) -> Result<&'v str, InvalidConfig> {
         match value.get_ref() {
             DeValue::String(text) => Ok(text),
-            _ => Err(self.wrong(value, what, "a string")),
+            _ => Err(self.wrong_type(value, what, "a string")),
         }
     }
 
     /// Reads a string, number or boolean as text.
-    pub(super) fn words(&self, value: &Value<'_>, what: &str) -> Result<String, InvalidConfig> {
+    pub(super) fn scalar_text(&self, value: &Value<'_>, what: &str) -> Result<String, InvalidConfig> {
         match value.get_ref() {
             DeValue::String(text) => Ok(text.to_string()),
             DeValue::Integer(whole) => Ok(whole.as_str().to_owned()),
             DeValue::Float(float) => Ok(float.as_str().to_owned()),
-            DeValue::Boolean(truth) => Ok(truth.to_string()),
-            _ => Err(self.wrong(value, what, "a string, a number, or true or false")),
+            DeValue::Boolean(boolean) => Ok(boolean.to_string()),
+            _ => Err(self.wrong_type(value, what, "a string, a number, or true or false")),
         }
     }
 
-    pub(super) fn truth(&self, value: &Value<'_>, what: &str) -> Result<bool, InvalidConfig> {
+    pub(super) fn boolean(&self, value: &Value<'_>, what: &str) -> Result<bool, InvalidConfig> {
         match value.get_ref() {
-            DeValue::Boolean(truth) => Ok(*truth),
-            _ => Err(self.wrong(value, what, "true or false")),
+            DeValue::Boolean(boolean) => Ok(*boolean),
+            _ => Err(self.wrong_type(value, what, "true or false")),
         }
     }
 
@@ -82,7 +83,7 @@ impl File<'_> {
         let number = match value.get_ref() {
             DeValue::Integer(whole) => i64::from_str_radix(whole.as_str(), whole.radix()).ok().map(|n| n as f64),
             DeValue::Float(float) => float.as_str().parse().ok(),
-            _ => return Err(self.wrong(value, what, "a number")),
+            _ => return Err(self.wrong_type(value, what, "a number")),
         };
         number
             .filter(|number| number.is_finite() && *number >= 0.0)
@@ -92,9 +93,9 @@ impl File<'_> {
     /// Reads a whole number of 1 or more.
     pub(super) fn count(&self, value: &Value<'_>, what: &str) -> Result<u32, InvalidConfig> {
         let number = self.number(value, what)?;
-        let whole = number >= 1.0 && number.fract() == 0.0 && number <= f64::from(u32::MAX);
+        let is_count = number >= 1.0 && number.fract() == 0.0 && number <= f64::from(u32::MAX);
         // The cast is exact: the range was checked above.
-        whole
+        is_count
             .then_some(number as u32)
             .ok_or_else(|| self.invalid(value.span(), format!("`{what}` must be a whole number of 1 or more")))
     }
@@ -130,24 +131,24 @@ impl File<'_> {
         if CATALOGUE.iter().any(|rule| rule.begins_with(prefix)) {
             return Ok(prefix.to_ascii_uppercase());
         }
-        Err(self.no_rule(value.span(), prefix))
+        Err(self.unknown_rule(value.span(), prefix))
     }
 
     pub(super) fn rule_list(&self, value: &Value<'_>, what: &str) -> Result<Vec<String>, InvalidConfig> {
         self.list(value, what)?.iter().map(|value| self.rule_prefix(value, what)).collect()
     }
 
-    pub(super) fn no_rule(&self, span: Range<usize>, word: &str) -> InvalidConfig {
+    pub(super) fn unknown_rule(&self, span: Range<usize>, word: &str) -> InvalidConfig {
         // Users may write the name of a rule where its code is expected.
         if let Some(rule) = CATALOGUE.iter().find(|rule| rule.name.eq_ignore_ascii_case(word)) {
             return self.invalid(span, format!("no rule `{word}`; did you mean `{}`?", rule.code));
         }
-        let like = did_you_mean(word, CATALOGUE.iter().map(|rule| rule.code), "`retrylens rules` lists all");
-        self.invalid(span, format!("no rule `{word}`{like}"))
+        let suggestion = did_you_mean(word, CATALOGUE.iter().map(|rule| rule.code), "`retrylens rules` lists all");
+        self.invalid(span, format!("no rule `{word}`{suggestion}"))
     }
 }
 
-fn kind(value: &DeValue<'_>) -> &'static str {
+fn type_name(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a string",
         DeValue::Integer(_) | DeValue::Float(_) => "a number",

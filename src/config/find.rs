@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_one_holds_and_the_search_ends_at_the_repository() {
+    fn the_nearest_file_is_used_and_the_search_ends_at_the_repository_root() {
         let outside = tempfile::tempdir().unwrap();
         let inner = outside.path().join("repository/a/b");
         std::fs::create_dir_all(&inner).unwrap();

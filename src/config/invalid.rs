@@ -33,31 +33,35 @@ impl InvalidConfig {
 }
 
 /// Maximum number of suggestions.
-const MOST: usize = 2;
-/// Minimum similarity of a suggestion, between 0 and 1.
-const LIKE: f64 = 0.7;
+const MAX_SUGGESTIONS: usize = 2;
+/// Minimum similarity of a suggestion, from 0 for no common letter to 1 for equal words. At 0.7, two typing errors in a
+/// word of seven letters still lead to it.
+const MIN_SIMILARITY: f64 = 0.7;
 
 /// Returns the known words most similar to `word`, the most similar first; empty if none is similar enough.
 #[must_use]
-pub fn most_like<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Vec<&'k str> {
+pub fn most_similar<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Vec<&'k str> {
     let word = word.to_ascii_lowercase();
-    let likeness = |known: &str| {
+    let similarity = |known: &str| {
         let known = known.to_ascii_lowercase();
-        // A word that contains the other counts as a full match, so that half of a name is recognised too.
-        let part = word.len() >= 3 && (known.contains(&word) || word.contains(&known));
-        if part { 1.0 } else { strsim::normalized_damerau_levenshtein(&word, &known) }
+        // If one word contains the other, they count as equal, so that a part of a name is recognized too.
+        let is_contained = word.len() >= 3 && (known.contains(&word) || word.contains(&known));
+        if is_contained { 1.0 } else { strsim::normalized_damerau_levenshtein(&word, &known) }
     };
-    let mut like: Vec<(f64, &str)> =
-        known.into_iter().map(|known| (likeness(known), known)).filter(|(likeness, _)| *likeness >= LIKE).collect();
-    like.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
-    like.into_iter().take(MOST).map(|(_, known)| known).collect()
+    let mut similar: Vec<(f64, &str)> = known
+        .into_iter()
+        .map(|known| (similarity(known), known))
+        .filter(|(similarity, _)| *similarity >= MIN_SIMILARITY)
+        .collect();
+    similar.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    similar.into_iter().take(MAX_SUGGESTIONS).map(|(_, known)| known).collect()
 }
 
-/// Returns `; did you mean "x"?` for the known words most similar to `word`, or `; ` and `rest` if there are none.
+/// Returns `; did you mean "x"?` for the known words most similar to `word`, or `; ` and `alternatives` if there are none.
 #[must_use]
-pub fn did_you_mean<'k>(word: &str, known: impl IntoIterator<Item = &'k str>, rest: &str) -> String {
-    let like: Vec<String> = most_like(word, known).into_iter().map(|known| format!("`{known}`")).collect();
-    if like.is_empty() { format!("; {rest}") } else { format!("; did you mean {}?", like.join(" or ")) }
+pub fn did_you_mean<'k>(word: &str, known: impl IntoIterator<Item = &'k str>, alternatives: &str) -> String {
+    let similar: Vec<String> = most_similar(word, known).into_iter().map(|known| format!("`{known}`")).collect();
+    if similar.is_empty() { format!("; {alternatives}") } else { format!("; did you mean {}?", similar.join(" or ")) }
 }
 
 #[cfg(test)]
@@ -65,15 +69,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_counted_from_one_in_characters() {
+    fn positions_are_counted_from_one_in_characters() {
         let text = "a = 1\nü = x\n";
-        let mistake = InvalidConfig::at(Path::new("f"), text, 11..12, "wrong");
-        assert_eq!(mistake.to_string(), "f:2:5: wrong");
+        let error = InvalidConfig::at(Path::new("f"), text, 11..12, "wrong");
+        assert_eq!(error.to_string(), "f:2:5: wrong");
         assert_eq!(InvalidConfig::at(Path::new("f"), text, 900..901, "wrong").line, 3);
     }
 
     #[test]
-    fn the_nearest_words_are_suggested() {
+    fn the_most_similar_words_are_suggested() {
         let known = ["severity", "enabled", "tolerance_ms"];
         assert_eq!(did_you_mean("severty", known, "rest"), "; did you mean `severity`?");
         assert_eq!(did_you_mean("tolerance", known, "rest"), "; did you mean `tolerance_ms`?");

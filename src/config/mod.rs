@@ -17,7 +17,7 @@ mod show;
 mod suppress;
 
 pub use find::{NAME, find};
-pub use invalid::{InvalidConfig, did_you_mean, most_like};
+pub use invalid::{InvalidConfig, did_you_mean, most_similar};
 pub use preset::{CustomKey, Preset};
 pub use schema::schema;
 pub(crate) use show::{fields_table, quoted};
@@ -139,13 +139,17 @@ impl Config {
     /// Returns the suppressions not expired on `today`.
     #[must_use]
     pub fn suppressions(&self, today: NaiveDate) -> Vec<Suppression> {
-        self.suppress.iter().filter(|one| !one.is_expired(today)).map(Suppress::plain).collect()
+        self.suppress
+            .iter()
+            .filter(|suppression| !suppression.is_expired(today))
+            .map(Suppress::to_suppression)
+            .collect()
     }
 
     /// Returns a sentence for every suppression that has expired by `today`.
     #[must_use]
     pub fn expired(&self, today: NaiveDate) -> Vec<String> {
-        self.suppress.iter().filter(|one| one.is_expired(today)).map(Suppress::has_expired).collect()
+        self.suppress.iter().filter(|suppression| suppression.is_expired(today)).map(Suppress::expiry_notice).collect()
     }
 }
 

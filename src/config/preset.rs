@@ -1,4 +1,5 @@
-//! The keys that tell how logs are read; presets may contain them, so that they can be shared.
+//! The part of a configuration that describes how logs are read. Presets consist of this part alone, so that it can be
+//! shared.
 
 use crate::classify::CustomRow;
 use crate::ingest::{Conversion, LinePattern, Mapping};
@@ -27,11 +28,11 @@ pub struct CustomKey {
 }
 
 impl Preset {
-    /// Adds `others`; entries already present take precedence.
-    pub(crate) fn take(&mut self, others: Preset) {
+    /// Adds the entries of `others`, over which entries already present take precedence.
+    pub(crate) fn add_defaults(&mut self, others: Preset) {
         let Preset { fields, constants, lines, classify } = others;
-        fields.into_iter().for_each(|(key, own)| {
-            self.fields.entry(key).or_insert(own);
+        fields.into_iter().for_each(|(key, custom_key)| {
+            self.fields.entry(key).or_insert(custom_key);
         });
         constants.into_iter().for_each(|(name, value)| {
             self.constants.entry(name).or_insert(value);
@@ -44,9 +45,9 @@ impl Preset {
     #[must_use]
     pub(crate) fn mapping(&self) -> Mapping {
         let mut mapping = Mapping::default();
-        for (key, own) in &self.fields {
+        for (key, custom_key) in &self.fields {
             // Names were checked when the file was read.
-            let _ = mapping.add(key, &own.field, &own.conversion);
+            let _ = mapping.add(key, &custom_key.field, &custom_key.conversion);
         }
         for (name, value) in &self.constants {
             let _ = mapping.add_constant(name, value);

@@ -15,12 +15,13 @@ pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<Prices, Invalid
         let mut price = Price::default();
         for (key, value) in file.table(value, &format!("prices.{name}"))? {
             let key_name = key.get_ref().as_ref();
-            let place = match key_name {
+            let field = match key_name {
                 "input_per_mtok" => &mut price.input,
                 "output_per_mtok" => &mut price.output,
                 "cache_read_per_mtok" => &mut price.cache_read,
                 "cache_write_per_mtok" => &mut price.cache_write,
-                // TOML parses a dot outside quotes as nested tables.
+                // TOML parses a dot outside quotes as nested tables: without quotes, a model name with a dot becomes
+                // two keys.
                 other if !value_is_number(value) => {
                     let what = format!(
                         "`{name}.{other}` is read as two keys: put the model into quotes, as in [prices.\"{name}.{other}\"]"
@@ -29,7 +30,7 @@ pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<Prices, Invalid
                 }
                 other => return Err(file.unknown_key(key.span(), other, &KEYS, "a price")),
             };
-            *place = Some(file.number(value, key_name)?);
+            *field = Some(file.number(value, key_name)?);
         }
         if price == Price::default() {
             let what = format!("`prices.{name}` gives no price: {} or another of its keys", KEYS[0]);

@@ -28,7 +28,7 @@ const PRESET_KEYS: [&str; 4] = ["fields", "constants", "lines", "classify"];
 /// Parses a configuration file.
 pub(super) fn config(text: &str, path: &Path) -> Result<Config, InvalidConfig> {
     let file = File { text, path };
-    let tree = tree(&file)?;
+    let tree = parse(&file)?;
     let mut config = Config { path: Some(path.to_owned()), ..Config::default() };
     let mut presets = Preset::default();
     for (key, value) in tree.get_ref() {
@@ -51,7 +51,7 @@ pub(super) fn config(text: &str, path: &Path) -> Result<Config, InvalidConfig> {
 /// Parses a preset: only the keys of [`PRESET_KEYS`] are allowed.
 pub(super) fn preset(text: &str, path: &Path) -> Result<Preset, InvalidConfig> {
     let file = File { text, path };
-    let tree = tree(&file)?;
+    let tree = parse(&file)?;
     let unknown = tree.get_ref().iter().find(|(key, _)| !PRESET_KEYS.contains(&key.get_ref().as_ref()));
     match unknown {
         Some((key, _)) => Err(file.unknown_key(key.span(), key.get_ref(), &PRESET_KEYS, "a preset")),
@@ -59,15 +59,15 @@ pub(super) fn preset(text: &str, path: &Path) -> Result<Preset, InvalidConfig> {
     }
 }
 
-fn tree<'t>(file: &File<'t>) -> Result<Spanned<DeTable<'t>>, InvalidConfig> {
+fn parse<'t>(file: &File<'t>) -> Result<Spanned<DeTable<'t>>, InvalidConfig> {
     DeTable::parse(file.text).map_err(|error| {
-        // The parser's own message, on one line.
+        // The parser's messages may have several lines.
         let words: Vec<&str> = error.message().split_whitespace().collect();
         file.invalid(error.span().unwrap_or(0..0), format!("not TOML: {}", words.join(" ")))
     })
 }
 
-/// Reads the preset keys of a file; they take precedence over `presets`, which the file includes.
+/// Reads those keys of a file that a preset may have too. They take precedence over `presets`, which the file includes.
 fn preset_keys(file: &File<'_>, table: &DeTable<'_>, presets: Preset) -> Result<Preset, InvalidConfig> {
     let mut preset = Preset::default();
     if let Some(value) = table.get("fields") {
@@ -79,9 +79,9 @@ fn preset_keys(file: &File<'_>, table: &DeTable<'_>, presets: Preset) -> Result<
     if let Some(value) = table.get("classify") {
         preset.classify = classify::read(file, value)?;
     }
-    // Named groups may refer to keys of a preset.
+    // Named groups of line patterns may be keys of a preset, so the other presets' entries are added first.
     let lines_of_presets = presets.lines.clone();
-    preset.take(Preset { lines: Vec::new(), ..presets });
+    preset.add_defaults(Preset { lines: Vec::new(), ..presets });
     if let Some(value) = table.get("lines") {
         preset.lines = fields::lines(file, value, &preset.mapping())?;
     }
@@ -99,7 +99,7 @@ fn include(file: &File<'_>, value: &Value<'_>) -> Result<Preset, InvalidConfig> 
             ConfigError::Invalid(error) => error,
             unreadable @ ConfigError::Unreadable { .. } => file.invalid(value.span(), unreadable.to_string()),
         })?;
-        all.take(preset);
+        all.add_defaults(preset);
     }
     Ok(all)
 }

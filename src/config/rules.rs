@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<BTreeMap<&'static str, RuleConfig>, InvalidConfig> {
     let mut rules = BTreeMap::new();
     for (key, value) in file.table(value, "rules")? {
-        let Some(rule) = super::rule(key.get_ref()) else { return Err(file.no_rule(key.span(), key.get_ref())) };
-        let config = one(file, rule, value)?;
+        let Some(rule) = super::rule(key.get_ref()) else { return Err(file.unknown_rule(key.span(), key.get_ref())) };
+        let config = read_entry(file, rule, value)?;
         if rules.insert(rule.code, config).is_some() {
             return Err(file.invalid(key.span(), format!("{} stands here twice", rule.code)));
         }
@@ -20,11 +20,11 @@ pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<BTreeMap<&'stat
     Ok(rules)
 }
 
-fn one(file: &File<'_>, rule: &'static Rule, value: &Value<'_>) -> Result<RuleConfig, InvalidConfig> {
+fn read_entry(file: &File<'_>, rule: &'static Rule, value: &Value<'_>) -> Result<RuleConfig, InvalidConfig> {
     let mut config = RuleConfig::default();
     for (key, value) in file.table(value, rule.code)? {
         match key.get_ref().as_ref() {
-            "enabled" => config.enabled = Some(file.truth(value, "enabled")?),
+            "enabled" => config.enabled = Some(file.boolean(value, "enabled")?),
             "severity" => config.severity = Some(severity(file, value)?),
             name => {
                 let Some(setting) = rule.settings.iter().find(|setting| setting.name == name) else {
@@ -43,7 +43,7 @@ fn severity(file: &File<'_>, value: &Value<'_>) -> Result<Severity, InvalidConfi
     let word = file.string(value, "severity")?;
     let known = [Severity::Error, Severity::Warning, Severity::Info];
     known.into_iter().find(|severity| severity.name() == word).ok_or_else(|| {
-        let like = did_you_mean(word, known.map(Severity::name), "there are error, warning, info");
-        file.invalid(value.span(), format!("no severity `{word}`{like}"))
+        let suggestion = did_you_mean(word, known.map(Severity::name), "there are error, warning, info");
+        file.invalid(value.span(), format!("no severity `{word}`{suggestion}"))
     })
 }

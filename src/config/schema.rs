@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 /// Returns the schema, with every rule and threshold of the catalogue.
 #[must_use]
 pub fn schema() -> Value {
-    let rules: Map<String, Value> = CATALOGUE.iter().map(|rule| (rule.code.to_owned(), of_rule(rule))).collect();
+    let rules: Map<String, Value> = CATALOGUE.iter().map(|rule| (rule.code.to_owned(), rule_schema(rule))).collect();
     let prefixes = json!({
         "type": "array",
         "items": { "type": "string", "pattern": "^[Rr]([Ll][0-9]{0,3})?$" },
@@ -31,12 +31,12 @@ pub fn schema() -> Value {
             },
             "policy": {
                 "description": "Declared retry policies, which the log is compared with. The first policy that matches a call applies.",
-                "oneOf": [of_policy(), { "type": "array", "items": of_policy() }],
+                "oneOf": [policy_schema(), { "type": "array", "items": policy_schema() }],
             },
             "prices": {
                 "description": "Prices in US dollars per million tokens, by model name or pattern. Used for logs that have token counts but no cost. An exact name takes precedence, then the longest pattern.",
                 "type": "object",
-                "additionalProperties": of_price(),
+                "additionalProperties": price_schema(),
             },
             "include": {
                 "description": "Presets: files with `fields`, `constants`, `lines` and `classify`, as paths relative to this file.",
@@ -54,25 +54,25 @@ pub fn schema() -> Value {
             "lines": {
                 "description": "Patterns for lines of plain text. The first one that matches a line is used.",
                 "type": "array",
-                "items": of_line(),
+                "items": line_schema(),
             },
             "classify": {
                 "description": "Custom classification of failures. The first row that matches takes precedence over the built-in tables.",
                 "type": "array",
-                "items": of_row(),
+                "items": classify_schema(),
             },
             "suppress": {
                 "description": "Known and accepted findings. They are counted, but not reported as problems.",
                 "type": "array",
-                "items": of_suppress(),
+                "items": suppress_schema(),
             },
         },
-        "$defs": { "fields": fields(), "constants": constants() },
+        "$defs": { "fields": fields_schema(), "constants": constants_schema() },
     })
 }
 
-/// Returns the schema of `fields`. An unquoted dotted key is parsed as nested tables; a table with `field` is an entry.
-fn fields() -> Value {
+/// Returns the schema of `fields_schema`. An unquoted dotted key is parsed as nested tables; a table with `field` is an entry.
+fn fields_schema() -> Value {
     let text = |what: &str| json!({ "type": "string", "description": what });
     let conversion = json!({
         "type": "object",
@@ -100,7 +100,7 @@ fn fields() -> Value {
     })
 }
 
-fn constants() -> Value {
+fn constants_schema() -> Value {
     let names: Vec<&str> = Mapping::constant_fields().collect();
     json!({
         "description": format!("Any of these fields: {}.", names.join(", ")),
@@ -109,7 +109,7 @@ fn constants() -> Value {
     })
 }
 
-fn of_line() -> Value {
+fn line_schema() -> Value {
     json!({
         "type": "object",
         "additionalProperties": false,
@@ -131,7 +131,7 @@ fn described(schema: &Value, words: &str) -> Value {
     schema
 }
 
-fn of_rule(rule: &Rule) -> Value {
+fn rule_schema(rule: &Rule) -> Value {
     let mut properties = Map::new();
     properties.insert("enabled".to_owned(), json!({ "type": "boolean" }));
     properties.insert(
@@ -159,7 +159,7 @@ fn pattern(what: &str) -> Value {
     json!({ "type": "string", "description": format!("{what}, with the wildcards * and ?") })
 }
 
-fn of_policy() -> Value {
+fn policy_schema() -> Value {
     let seconds = |what: &str| json!({ "type": "number", "minimum": 0, "description": format!("{what}, in seconds.") });
     let count = |what: &str| json!({ "type": "integer", "minimum": 1, "description": what });
     let jitters = Jitter::NAMED.map(|(name, _)| name);
@@ -190,7 +190,7 @@ fn of_policy() -> Value {
     })
 }
 
-fn of_price() -> Value {
+fn price_schema() -> Value {
     let kinds = [
         "Input tokens at full price",
         "Output tokens",
@@ -203,7 +203,7 @@ fn of_price() -> Value {
     json!({ "type": "object", "additionalProperties": false, "minProperties": 1, "properties": properties })
 }
 
-fn of_row() -> Value {
+fn classify_schema() -> Value {
     let conditions = ["status", "type", "code", "message"].map(|key| json!({ "required": [key] }));
     json!({
         "type": "object",
@@ -221,7 +221,7 @@ fn of_row() -> Value {
     })
 }
 
-fn of_suppress() -> Value {
+fn suppress_schema() -> Value {
     json!({
         "type": "object",
         "additionalProperties": false,

@@ -18,42 +18,42 @@ pub fn show(config: &Config) -> String {
     };
     for rule in CATALOGUE {
         out.push('\n');
-        of_rule(config, rule, &mut out);
+        write_rule(config, rule, &mut out);
     }
-    of_words(&config.preset, &mut out);
+    write_preset(&config.preset, &mut out);
     for policy in config.policies.iter() {
         out.push_str("\n[[policy]]\n");
-        of_policy(policy, &mut out);
+        write_policy(policy, &mut out);
     }
     for (model, price) in config.prices.iter() {
         out.push('\n');
-        of_price(model, price, &mut out);
+        write_price(model, price, &mut out);
     }
     for row in &config.preset.classify {
         out.push('\n');
-        of_row(row, &mut out);
+        write_classify(row, &mut out);
     }
-    for one in &config.suppress {
+    for entry in &config.suppress {
         out.push('\n');
-        of_suppress(one, &mut out);
+        write_suppress(entry, &mut out);
     }
     out
 }
 
-fn of_words(words: &Preset, out: &mut String) {
-    if !words.fields.is_empty() {
+fn write_preset(preset: &Preset, out: &mut String) {
+    if !preset.fields.is_empty() {
         out.push_str("\n[fields]\n");
     }
-    for (key, own) in &words.fields {
-        let _ = writeln!(out, "{} = {}", quoted(key), of_key(own));
+    for (key, custom_key) in &preset.fields {
+        let _ = writeln!(out, "{} = {}", quoted(key), key_value(custom_key));
     }
-    if !words.constants.is_empty() {
+    if !preset.constants.is_empty() {
         out.push_str("\n[constants]\n");
     }
-    for (name, value) in &words.constants {
+    for (name, value) in &preset.constants {
         let _ = writeln!(out, "{} = {}", quoted(name), quoted(value));
     }
-    for pattern in &words.lines {
+    for pattern in &preset.lines {
         let _ = writeln!(out, "\n[[lines]]\npattern = {}", quoted(pattern.text()));
     }
 }
@@ -70,12 +70,12 @@ pub(crate) fn fields_table<'k>(pairs: impl Iterator<Item = (&'k str, &'k str, Op
     out
 }
 
-fn of_key(own: &CustomKey) -> String {
-    let field = quoted(&own.field);
-    if own.conversion.is_none() {
+fn key_value(custom_key: &CustomKey) -> String {
+    let field = quoted(&custom_key.field);
+    if custom_key.conversion.is_none() {
         return field;
     }
-    let Conversion { values, format, zone, unit } = &own.conversion;
+    let Conversion { values, format, zone, unit } = &custom_key.conversion;
     let mut parts = vec![format!("field = {field}")];
     if !values.is_empty() {
         let values: Vec<String> =
@@ -88,23 +88,23 @@ fn of_key(own: &CustomKey) -> String {
     format!("{{ {} }}", parts.join(", "))
 }
 
-fn of_rule(config: &Config, rule: &Rule, out: &mut String) {
+fn write_rule(config: &Config, rule: &Rule, out: &mut String) {
     let changed = config.rules.get(rule.code);
     let severity = config.severity(rule).unwrap_or(rule.severity);
-    let mut line = |text: String, was: Option<String>| {
-        let note = was.map_or_else(String::new, |was| format!(" # default: {was}"));
+    let mut line = |text: String, default: Option<String>| {
+        let note = default.map_or_else(String::new, |default| format!(" # default: {default}"));
         // Writing to a string cannot fail.
         let _ = writeln!(out, "{text}{note}");
     };
     line(format!("[rules.{}] # {}", rule.code, rule.name), None);
     let wanted = config.wants(rule);
     line(format!("enabled = {wanted}"), (!wanted).then(|| "true".to_owned()));
-    let was = (severity != rule.severity).then(|| format!("{:?}", rule.severity.name()));
-    line(format!("severity = {:?}", severity.name()), was);
+    let default = (severity != rule.severity).then(|| format!("{:?}", rule.severity.name()));
+    line(format!("severity = {:?}", severity.name()), default);
     for setting in rule.settings {
         let value = changed.and_then(|rule| rule.thresholds.get(setting.name)).copied().unwrap_or(setting.default);
-        let was = (value != setting.default).then(|| setting.default.to_string());
-        line(format!("{} = {value}", setting.name), was);
+        let default = (value != setting.default).then(|| setting.default.to_string());
+        line(format!("{} = {value}", setting.name), default);
     }
 }
 
@@ -112,11 +112,11 @@ fn of_rule(config: &Config, rule: &Rule, out: &mut String) {
 #[must_use]
 pub fn policy_keys(policy: &Policy) -> String {
     let mut out = String::new();
-    of_policy(policy, &mut out);
+    write_policy(policy, &mut out);
     out
 }
 
-fn of_policy(policy: &Policy, out: &mut String) {
+fn write_policy(policy: &Policy, out: &mut String) {
     let globs = [("run", &policy.run), ("model", &policy.model), ("provider", &policy.provider)];
     let globs = globs.into_iter().filter_map(|(key, glob)| Some((key, quoted(glob.as_ref()?.as_str()))));
     let layer = policy.layer.as_deref().map(|layer| ("layer", quoted(layer)));
@@ -141,7 +141,7 @@ fn of_policy(policy: &Policy, out: &mut String) {
     }
 }
 
-fn of_price(model: &str, price: &Price, out: &mut String) {
+fn write_price(model: &str, price: &Price, out: &mut String) {
     let _ = writeln!(out, "[prices.{}]", quoted(model));
     let values = [price.input, price.output, price.cache_read, price.cache_write];
     for (key, value) in prices::KEYS.into_iter().zip(values).filter_map(|(key, value)| Some((key, value?))) {
@@ -149,9 +149,9 @@ fn of_price(model: &str, price: &Price, out: &mut String) {
     }
 }
 
-fn of_row(row: &CustomRow, out: &mut String) {
+fn write_classify(row: &CustomRow, out: &mut String) {
     out.push_str("[[classify]]\n");
-    let text = |pattern: &Option<Pattern>| pattern.as_ref().map(|it| quoted(it.as_str()));
+    let text = |pattern: &Option<Pattern>| pattern.as_ref().map(|pattern| quoted(pattern.as_str()));
     let pairs = [
         ("provider", text(&row.provider)),
         ("status", row.status.map(|status| status.to_string())),
@@ -165,20 +165,21 @@ fn of_row(row: &CustomRow, out: &mut String) {
     }
 }
 
-fn of_suppress(one: &Suppress, out: &mut String) {
+fn write_suppress(entry: &Suppress, out: &mut String) {
     out.push_str("[[suppress]]\n");
-    let globs = [("run", &one.run), ("model", &one.model), ("provider", &one.provider), ("class", &one.class)];
+    let globs = [("run", &entry.run), ("model", &entry.model), ("provider", &entry.provider), ("class", &entry.class)];
     let globs = globs.iter().filter_map(|(key, glob)| Some((*key, glob.as_ref()?.as_str())));
-    let texts = [("rule", one.rule.as_str()), ("reason", one.reason.as_str())].into_iter().chain(globs);
+    let texts = [("rule", entry.rule.as_str()), ("reason", entry.reason.as_str())].into_iter().chain(globs);
     for (key, text) in texts {
         let _ = writeln!(out, "{key} = {}", quoted(text));
     }
-    if let Some(date) = one.expires {
+    if let Some(date) = entry.expires {
         let _ = writeln!(out, "expires = {date}");
     }
 }
 
-/// Returns `text` as a TOML basic string; the escapes of JSON are a subset of TOML's, but JSON leaves DEL as it is.
+/// Returns `text` as a TOML basic string. The escapes of JSON are a subset of those of TOML, but JSON does not escape
+/// DEL, which TOML requires.
 pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }

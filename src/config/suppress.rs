@@ -38,8 +38,8 @@ impl Suppress {
         self.expires.is_some_and(|last| today > last)
     }
 
-    /// Converts it for the judge.
-    pub(super) fn plain(&self) -> Suppression {
+    /// Converts the entry to the options of a judgement.
+    pub(super) fn to_suppression(&self) -> Suppression {
         Suppression {
             rule: self.rule.clone(),
             run: self.run.clone(),
@@ -50,7 +50,8 @@ impl Suppress {
         }
     }
 
-    pub(super) fn has_expired(&self) -> String {
+    /// Returns the notice that the suppression has expired.
+    pub(super) fn expiry_notice(&self) -> String {
         let date = self.expires.map_or_else(String::new, |date| format!(" on {date}"));
         format!("{} has expired{date}: its findings count again", self.label())
     }
@@ -62,10 +63,10 @@ impl Suppress {
 
 /// Reads all entries.
 pub(super) fn read(file: &File<'_>, value: &Value<'_>) -> Result<Vec<Suppress>, InvalidConfig> {
-    file.list(value, "suppress")?.iter().map(|value| one(file, value)).collect()
+    file.list(value, "suppress")?.iter().map(|value| read_entry(file, value)).collect()
 }
 
-fn one(file: &File<'_>, value: &Value<'_>) -> Result<Suppress, InvalidConfig> {
+fn read_entry(file: &File<'_>, value: &Value<'_>) -> Result<Suppress, InvalidConfig> {
     let (mut rule, mut reason, mut expires) = (None, None, None);
     let [mut run, mut model, mut provider, mut class] = [const { None }; 4];
     for (key, value) in file.table(value, "suppress")? {
@@ -75,16 +76,16 @@ fn one(file: &File<'_>, value: &Value<'_>) -> Result<Suppress, InvalidConfig> {
             "model" => model = Some(file.pattern(value, "model")?),
             "provider" => provider = Some(file.pattern(value, "provider")?),
             "class" => class = Some(class_pattern(file, value)?),
-            "reason" => reason = Some(words(file, value)?),
+            "reason" => reason = Some(reason_text(file, value)?),
             "expires" => expires = Some(file.date(value, "expires")?),
             other => return Err(file.unknown_key(key.span(), other, &KEYS, "an entry of `suppress`")),
         }
     }
-    let lacks = |key| file.invalid(value.span(), format!("this entry of `suppress` has no `{key}`"));
+    let missing = |key| file.invalid(value.span(), format!("this entry of `suppress` has no `{key}`"));
     Ok(Suppress {
         line: file.line(value.span()),
-        rule: rule.ok_or_else(|| lacks("rule"))?,
-        reason: reason.ok_or_else(|| lacks("reason"))?,
+        rule: rule.ok_or_else(|| missing("rule"))?,
+        reason: reason.ok_or_else(|| missing("reason"))?,
         run,
         model,
         provider,
@@ -93,7 +94,7 @@ fn one(file: &File<'_>, value: &Value<'_>) -> Result<Suppress, InvalidConfig> {
     })
 }
 
-fn words(file: &File<'_>, value: &Value<'_>) -> Result<String, InvalidConfig> {
+fn reason_text(file: &File<'_>, value: &Value<'_>) -> Result<String, InvalidConfig> {
     let text = file.string(value, "reason")?.trim();
     if text.is_empty() {
         return Err(file.invalid(value.span(), "`reason` must say why"));

@@ -5,10 +5,10 @@ use super::digest::Digest;
 use super::error::IngestError;
 use super::ingested::Ingested;
 use super::line_counts;
-use super::misread::Misread;
-use super::open::Plan;
+use super::open::ReadPlan;
 use super::source::Source;
-use super::unended::Unended;
+use super::unended_attempts::UnendedAttempts;
+use super::unreadable_values::UnreadableValues;
 use crate::model::{Input, Ledger, Reject};
 use crate::untrusted::mask_keys;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,22 +17,22 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Number of rejected lines kept for a report.
-const REJECTS_SHOWN: usize = 10;
+const MAX_REJECTS: usize = 10;
 
-/// Merges chunks in order.
+/// Merges the chunks of an analysis, and knows what the readers of further chunks need.
 pub(super) struct Merger {
-    pub(super) streams: Streams,
+    pub(super) context: AnalysisContext,
     pub(super) accumulator: Accumulator,
 }
 
-/// Properties of the inputs of one analysis that the readers of their lines need.
-pub(super) struct Streams {
+/// Properties of an analysis that the readers of its inputs need.
+pub(super) struct AnalysisContext {
     /// Number of the analysis, unique within the process.
-    pub(super) analysis: u64,
-    /// Run name given to records that name no run, by file.
-    pub(super) names: Vec<String>,
+    pub(super) number: u64,
+    /// Run of records that name none, by file.
+    pub(super) default_runs: Vec<String>,
     /// Whether there are, or will be, several inputs.
-    pub(super) are_several: bool,
+    pub(super) has_several_inputs: bool,
 }
 
 /// Everything merged so far.
@@ -41,19 +41,20 @@ pub(super) struct Accumulator {
     pub(super) out: Ingested,
     /// Number of lines seen so far, by file.
     pub(super) lines: Vec<u64>,
-    /// Fingerprint of the start of each file; see [`Plan::head`].
-    pub(super) heads: Vec<u64>,
+    /// Fingerprint of the start of each file; see [`ReadPlan::start_fingerprint`].
+    pub(super) start_fingerprints: Vec<u64>,
     /// The first rejected lines, each with its file.
     pub(super) rejects: Vec<(u32, Reject)>,
+    /// All rejected lines with their text, if requested, each with its file.
     rejected: Vec<(u32, Reject, String)>,
-    pub(super) misread: Misread,
+    pub(super) misread: UnreadableValues,
     /// The first read error of each input that has one, by file.
     pub(super) failures: BTreeMap<u32, io::Error>,
     /// Number of lines that look like attempts but have no known outcome key, by the unknown key that seems to give the
     /// outcome.
-    pub(super) unclear: BTreeMap<Option<(String, &'static str)>, u64>,
+    pub(super) unknown_outcomes: BTreeMap<Option<(String, &'static str)>, u64>,
     /// Attempts whose end is not logged.
-    pub(super) unended: Unended,
+    pub(super) unended: UnendedAttempts,
     /// Remarks on how inputs are read, in sentences, each with its file.
     pub(super) notes: Vec<(u32, String)>,
     /// Chunks that were read but not merged yet.
@@ -64,20 +65,21 @@ impl Merger {
     /// Returns a merger for the given number of inputs.
     pub(super) fn new(inputs: usize) -> Merger {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        let analysis = NEXT.fetch_add(1, Ordering::Relaxed);
-        let streams = Streams { analysis, names: Vec::new(), are_several: inputs > 1 };
-        Merger { streams, accumulator: Accumulator::default() }
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let context = AnalysisContext { number, default_runs: Vec::new(), has_several_inputs: inputs > 1 };
+        Merger { context, accumulator: Accumulator::default() }
     }
 
+    /// Adds an input, with nothing read from it yet.
     pub(super) fn open(&mut self, source: &Source) {
         let name = mask_keys(&source.name()).into_owned();
-        let short =
+        let file_name =
             Path::new(&name).file_name().map_or_else(|| name.clone(), |name| name.to_string_lossy().into_owned());
-        self.streams.names.push(format!("file:{short}"));
+        self.context.default_runs.push(format!("file:{file_name}"));
         self.accumulator.open(name);
     }
 
-    /// Merges what is pending and returns the result, or an error if no input could be read at all.
+    /// Merges the pending chunks and returns the result, or an error if no input could be read at all.
     pub(super) fn finish(mut self) -> Result<Ingested, IngestError> {
         self.accumulator.summarize()?;
         let mut accumulator = self.accumulator;
@@ -86,11 +88,11 @@ impl Merger {
         Ok(accumulator.out)
     }
 
-    /// Like [`Merger::finish`], for a table that still holds every attempt: also marks the inputs that hold the attempts
-    /// of another, and the attempts that several logs report.
+    /// Like [`Merger::finish`], for a table that still holds every attempt: also marks the inputs that hold the
+    /// attempts of another, and the attempts that several logs report.
     pub(super) fn finish_whole(self) -> Result<Ingested, IngestError> {
         let mut ingested = self.finish()?;
-        ingested.unite_copies();
+        ingested.mark_copies();
         ingested.table.find_all_views();
         Ok(ingested)
     }
@@ -100,7 +102,7 @@ impl Accumulator {
     /// Adds an input of this name, with nothing read from it yet.
     pub(super) fn open(&mut self, name: String) {
         self.lines.push(0);
-        self.heads.push(0);
+        self.start_fingerprints.push(0);
         self.out.how.push(String::new());
         self.out.digests.push(Digest::default());
         self.out.table.files.push(name.clone());
@@ -114,39 +116,40 @@ impl Accumulator {
         });
     }
 
-    pub(super) fn settle(&mut self) {
+    /// Merges the pending chunks.
+    pub(super) fn merge_pending(&mut self) {
         for mut chunk in std::mem::take(&mut self.pending) {
-            chunk.plans.drain(..).for_each(|(file, plan)| self.read_by(file, &plan));
+            chunk.plans.drain(..).for_each(|(file, plan)| self.set_plan(file, &plan));
             for mut stretch in chunk.stretches {
                 let before = self.lines[stretch.file as usize];
-                if before > 0 && !stretch.is_placed {
+                if before > 0 && !stretch.has_input_lines {
                     stretch.shift_lines(&mut chunk.table.rows[stretch.rows.clone()], before);
                 }
-                self.take(stretch);
+                self.add_stretch(stretch);
             }
-            self.unended.end(&chunk.table.rows);
+            self.unended.remove_ended(&chunk.table.rows);
             self.out.table.absorb(chunk.table);
-            chunk.failures.into_iter().for_each(|(file, error)| self.fail(file, error));
+            chunk.failures.into_iter().for_each(|(file, error)| self.record_failure(file, error));
         }
     }
 
-    /// Merges what is pending and updates the fields of [`Ingested`] that summarize all inputs; more may be read
+    /// Merges the pending chunks and updates the fields of [`Ingested`] that summarize all inputs; more may be read
     /// afterwards. Returns an error if no input could be read at all.
     pub(super) fn summarize(&mut self) -> Result<(), IngestError> {
-        self.settle();
+        self.merge_pending();
         self.name_failures()?;
-        self.unended.end(&self.out.table.rows);
+        self.unended.remove_ended(&self.out.table.rows);
         self.out.unreadable = self.misread.clone().finish(&self.out.inputs);
-        self.out.notes = self.unclear.iter().map(unclear).collect();
-        let all: Vec<(u32, String)> = self.notes.iter().cloned().chain(self.unended.sentences()).collect();
-        self.out.notes.extend(notes(&all, &self.out.inputs));
-        self.out.unknown_keys = self.unclear.keys().flatten().cloned().collect();
+        self.out.notes = self.unknown_outcomes.iter().map(unknown_outcome_note).collect();
+        let notes: Vec<(u32, String)> = self.notes.iter().cloned().chain(self.unended.notes()).collect();
+        self.out.notes.extend(notes_with_inputs(&notes, &self.out.inputs));
+        self.out.unknown_keys = self.unknown_outcomes.keys().flatten().cloned().collect();
         self.out.rejects = self.rejects.iter().map(|(_, reject)| reject.clone()).collect();
         Ok(())
     }
 
     /// Records that an input could not be read, or not to its end.
-    pub(super) fn fail(&mut self, file: u32, error: io::Error) {
+    pub(super) fn record_failure(&mut self, file: u32, error: io::Error) {
         self.failures.entry(file).or_insert(error);
     }
 
@@ -164,25 +167,26 @@ impl Accumulator {
     }
 
     /// Records how input `file` is read.
-    pub(super) fn read_by(&mut self, file: u32, plan: &Plan) {
+    pub(super) fn set_plan(&mut self, file: u32, plan: &ReadPlan) {
         self.notes.extend(plan.notes.iter().map(|note| (file, note.clone())));
-        if let Some(error) = plan.refused() {
-            self.fail(file, error);
+        if let Some(error) = plan.refusal_error() {
+            self.record_failure(file, error);
         }
         let input = &mut self.out.inputs[file as usize];
         input.format = plan.format.name();
         input.envelope = plan.wrapping.name();
         self.out.table.note_format(file, plan.format.name());
-        self.out.how[file as usize] = plan.how();
-        self.heads[file as usize] = plan.head;
+        self.out.how[file as usize] = plan.description();
+        self.start_fingerprints[file as usize] = plan.start_fingerprint;
     }
 
     /// Removes the remarks on how input `file` is read.
-    pub(super) fn forget_plan(&mut self, file: u32) {
+    pub(super) fn remove_notes(&mut self, file: u32) {
         self.notes.retain(|(of, _)| *of != file);
     }
 
-    fn take(&mut self, stretch: Stretch) {
+    /// Adds the counts of a stretch.
+    fn add_stretch(&mut self, stretch: Stretch) {
         let Stretch { file, bytes, counts, newlines, digest, .. } = stretch;
         let index = file as usize;
         self.out.digests[index].add(digest);
@@ -191,30 +195,35 @@ impl Accumulator {
         input.bytes += bytes;
         line_counts::add(&mut input.ledger, &counts.ledger);
         self.misread.merge(counts.misread, file);
-        self.unended.begin(file, counts.begun);
-        for (key, count) in counts.unclear {
-            *self.unclear.entry(key).or_default() += count;
+        self.unended.add_starts(file, counts.starts);
+        for (key, count) in counts.unknown_outcomes {
+            *self.unknown_outcomes.entry(key).or_default() += count;
         }
-        for unread in counts.rejects {
-            let reject =
-                Reject { file: input.path.clone(), line: unread.line, column: unread.column, reason: unread.reason };
-            if !unread.text.is_empty() {
-                self.rejected.push((file, reject.clone(), unread.text));
+        for rejected in counts.rejects {
+            let reject = Reject {
+                file: input.path.clone(),
+                line: rejected.line,
+                column: rejected.column,
+                reason: rejected.reason,
+            };
+            if !rejected.text.is_empty() {
+                self.rejected.push((file, reject.clone(), rejected.text));
             }
             self.rejects.push((file, reject));
         }
         self.keep_first_rejects();
     }
 
-    /// Keeps the first rejected lines in order of file, line and column, since inputs may be read in turns.
+    /// Keeps only the first rejected lines by file, line and column. They have to be sorted, since stretches of several
+    /// inputs may be merged alternately.
     pub(super) fn keep_first_rejects(&mut self) {
         self.rejects.sort_by_key(|(file, reject)| (*file, reject.line, reject.column));
-        self.rejects.truncate(REJECTS_SHOWN);
+        self.rejects.truncate(MAX_REJECTS);
     }
 }
 
-/// Returns the note about lines that look like attempts but are missing from the report.
-fn unclear((key, count): (&Option<(String, &'static str)>, &u64)) -> String {
+/// Returns the note about lines that look like attempts but have no known outcome, by the unknown key that may give it.
+fn unknown_outcome_note((key, count): (&Option<(String, &'static str)>, &u64)) -> String {
     let lines = if *count == 1 {
         "1 line looks like an attempt, and no known key says how it went".to_owned()
     } else {
@@ -231,12 +240,12 @@ fn unclear((key, count): (&Option<(String, &'static str)>, &u64)) -> String {
 }
 
 /// Returns each distinct note once, with the inputs it applies to.
-fn notes(notes: &[(u32, String)], inputs: &[Input]) -> Vec<String> {
+fn notes_with_inputs(notes: &[(u32, String)], inputs: &[Input]) -> Vec<String> {
     let mut by_note: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
     for (file, note) in notes {
         by_note.entry(note).or_default().insert(*file);
     }
-    let told = |(note, files): (&str, BTreeSet<u32>)| {
+    let sentence = |(note, files): (&str, BTreeSet<u32>)| {
         let first = files.first().and_then(|file| inputs.get(*file as usize)).map_or("", |input| input.path.as_str());
         match files.len() {
             0 | 1 => format!("{first}: {note}"),
@@ -244,5 +253,5 @@ fn notes(notes: &[(u32, String)], inputs: &[Input]) -> Vec<String> {
             more => format!("{first} and {} more inputs: {note}", more - 1),
         }
     };
-    by_note.into_iter().map(told).collect()
+    by_note.into_iter().map(sentence).collect()
 }

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// Returns `line` without terminal colour and line-clearing sequences, whether or not their ESC is present, and without
-/// the NULs that a crash leaves in a growing file.
+/// Returns `line` without terminal escape sequences such as colours, and without the NULs that a crash leaves in a file
+/// being written.
 pub(in crate::ingest) fn without(line: &str) -> Cow<'_, str> {
     if !line.contains(['\u{1b}', '\0']) {
         return Cow::Borrowed(line);

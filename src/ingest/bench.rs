@@ -6,7 +6,7 @@ use super::text::read_with;
 use crate::model::AttemptTable;
 use std::hint::black_box;
 
-/// Reads one record with the strict parser and returns whether it has an outcome.
+/// Reads one record with the strict parser, and returns whether it has an outcome.
 #[must_use]
 pub fn has_outcome(line: &str) -> bool {
     whole_record(line, &Mapping::NONE).is_ok_and(|record| black_box(&record).has_outcome())

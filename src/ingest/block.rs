@@ -15,14 +15,14 @@ pub(crate) struct Block<'b> {
 /// Positions of the lines of a block.
 #[derive(Clone, Copy, Debug)]
 enum Positions<'b> {
-    /// Consecutive lines; the first has this line number.
+    /// The lines are consecutive; the first has this number.
     Consecutive(u32),
     /// The position of each line that was taken out of an envelope, and the defaults they refer to.
     Each(&'b [OriginalPosition], &'b [Defaults]),
 }
 
 impl<'b> Block<'b> {
-    /// Creates a block of lines as they are in the input; `first` is the number of the first line.
+    /// Creates a block of lines as they are in the input; `first` is the number of the first one.
     pub(crate) fn plain(bytes: &'b [u8], first: u32) -> Block<'b> {
         Block { bytes, positions: Positions::Consecutive(first) }
     }
@@ -73,6 +73,7 @@ impl<'b> Block<'b> {
             };
             let line = line.trim_ascii_end();
             let at = self.position(nth);
+            // The first check avoids the second, slower one for nearly every line of JSON logs.
             if !line.starts_with('{') && is_blank(line) {
                 sink.blank();
             } else if line.len() > LONGEST_LINE {
@@ -86,7 +87,7 @@ impl<'b> Block<'b> {
     }
 
     /// Calls `take` with every stanza and its position. A stanza starts with a line for which `begins` is true and
-    /// extends to the next such line. Each line before the first of them is a stanza of its own.
+    /// extends to the next such line. Each line before the first such line is a stanza of its own.
     pub(crate) fn each_stanza(
         &self,
         begins: fn(&str) -> bool,

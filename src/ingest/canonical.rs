@@ -1,18 +1,18 @@
 //! Rewrites any input as lines of native records, for searching lines by their bytes and for storing logs compactly.
 
 use super::accumulator::Merger;
-use super::chunk::{Chunk, Part, Stretch};
+use super::chunk::{Chunk, Stretch, StretchSource};
 use super::error::IngestError;
-use super::feed::{Fed, Feed};
 use super::format::Decoder;
 use super::ingested::Ingested;
-use super::limits::{FRONT, WINDOW};
+use super::limits::{DETECTION_BYTES, WINDOW};
 use super::line_counts::{LineCounts, ReadSettings};
-use super::open::{InputSettings, Plan};
+use super::open::{InputSettings, ReadPlan};
 use super::options::{Options, Progress};
 use super::reader::{self, Bytes};
 use super::record::{Place, Record, Taken, native_line, searchable_line, sent_of};
-use super::sink::{Look, Sink, To};
+use super::sequential::{SequentialBlock, SequentialInput};
+use super::sink::{RecordCallback, Sink, To};
 use super::source::{Source, bytes_of};
 use crate::untrusted::mask_keys;
 use rayon::prelude::*;
@@ -23,40 +23,45 @@ use std::sync::Arc;
 /// Number of bytes unwrapped at once.
 const BLOCK: usize = 1 << 20;
 
-impl Plan {
+impl ReadPlan {
     /// Whether the lines of an input already are native records.
     pub(crate) fn is_canonical(&self) -> bool {
         self.wrapping.is_none() && self.format.name() == super::formats::native::NAME
     }
 
     /// Returns the plan for reading what [`write()`] wrote of this input.
-    pub(crate) fn canonical(&self) -> Plan {
-        Plan { conventions: self.conventions, ..Plan::plain() }
+    pub(crate) fn canonical(&self) -> ReadPlan {
+        ReadPlan { conventions: self.conventions, ..ReadPlan::native() }
     }
 
-    /// Returns the settings for reading the input's lines; `stream` is the run of records that name none.
-    fn reading<'c>(&self, stream: &'c str, settings: &InputSettings<'c>) -> ReadSettings<'c> {
+    /// Returns the settings for reading the input's lines; `default_run` is the run of records that name none.
+    fn read_settings<'c>(&self, default_run: &'c str, settings: &InputSettings<'c>) -> ReadSettings<'c> {
         ReadSettings {
             file: 0,
-            stream,
+            stream: default_run,
             zone: settings.zone,
             filter: None,
             dialect: settings.dialect,
             keep_rejects: false,
             keep_ids: false,
-            beside_others: false,
+            has_other_inputs: false,
             conventions: self.conventions,
         }
     }
 }
 
-/// Decodes a block and calls `look` with each of its records.
-fn read(fed: &Fed, reading: &ReadSettings<'_>, decoder: &mut dyn Decoder, look: Look<'_>) -> LineCounts {
+/// Decodes a block and calls `callback` with each of its records.
+fn decode(
+    block: &SequentialBlock,
+    reading: &ReadSettings<'_>,
+    decoder: &mut dyn Decoder,
+    callback: RecordCallback<'_>,
+) -> LineCounts {
     let mut counts = LineCounts::default();
-    let part = Part::fed(fed);
-    let mut sink = Sink { reading, counts: &mut counts, to: To::Look(look), newlines: None };
-    decoder.decode(&part.block, &mut sink);
-    if part.is_last {
+    let source = StretchSource::sequential(block);
+    let mut sink = Sink { reading, counts: &mut counts, to: To::Callback(callback), newlines: None };
+    decoder.decode(&source.block, &mut sink);
+    if source.is_last {
         decoder.finish(&mut sink);
     }
     counts
@@ -66,18 +71,18 @@ fn read(fed: &Fed, reading: &ReadSettings<'_>, decoder: &mut dyn Decoder, look: 
 /// the read error that ended the input early, if any.
 pub(crate) fn write(
     input: Box<dyn Read + Send>,
-    plan: &Arc<Plan>,
-    stream: &str,
+    plan: &Arc<ReadPlan>,
+    default_run: &str,
     settings: &InputSettings<'_>,
     out: &mut dyn Write,
 ) -> io::Result<(Vec<u32>, Option<io::Error>)> {
-    let reading = plan.reading(stream, settings);
-    let mut feed = Feed::new(input, BLOCK, plan, stream, settings.zone);
-    let mut side_by_side = plan.decoder();
+    let reading = plan.read_settings(default_run, settings);
+    let mut input = SequentialInput::new(input, BLOCK, plan, default_run, settings.zone);
+    let mut decoder_of_any_block = plan.decoder();
     let (mut lines, mut text, is_native) = (Vec::new(), Vec::new(), plan.format.gives_native());
     loop {
-        let fed = match feed.next() {
-            Ok(Some(fed)) => fed,
+        let block = match input.next() {
+            Ok(Some(block)) => block,
             Ok(None) => return Ok((lines, None)),
             Err(error) => return Ok((lines, Some(error))),
         };
@@ -87,8 +92,8 @@ pub(crate) fn write(
             text.push(b'\n');
             Taken::NotAnAttempt
         };
-        let decoder = feed.decoder.as_deref_mut().unwrap_or(&mut *side_by_side);
-        read(&fed, &reading, decoder, &mut take);
+        let decoder = input.decoder.as_deref_mut().unwrap_or(&mut *decoder_of_any_block);
+        decode(&block, &reading, decoder, &mut take);
         out.write_all(&text)?;
         text.clear();
     }
@@ -109,8 +114,8 @@ pub fn convert(
     let mut written = Ok(());
     for (file, source) in (0..).zip(sources) {
         merger.open(source);
-        let mut one = Conversion { file, merger: &mut merger, options, progress, out };
-        written = one.source(source);
+        let mut conversion = InputConversion { file, merger: &mut merger, options, progress, out };
+        written = conversion.source(source);
         if written.is_err() {
             break;
         }
@@ -119,7 +124,7 @@ pub fn convert(
 }
 
 /// One input that is being converted.
-struct Conversion<'c> {
+struct InputConversion<'c> {
     file: u32,
     merger: &'c mut Merger,
     options: &'c Options,
@@ -128,9 +133,9 @@ struct Conversion<'c> {
 }
 
 /// A converted block: its counts, and its native lines.
-type Block = (Stretch, String);
+type Converted = (Stretch, String);
 
-impl Conversion<'_> {
+impl InputConversion<'_> {
     /// Converts one source. Returns only write errors; a read error is recorded in the accumulator.
     fn source(&mut self, source: &Source) -> io::Result<()> {
         let input: io::Result<Box<dyn Read + Send>> = bytes_of(source).and_then(|bytes| match (bytes, source) {
@@ -141,7 +146,7 @@ impl Conversion<'_> {
         match input {
             Ok(input) => self.input(input),
             Err(error) => {
-                self.merger.accumulator.fail(self.file, error);
+                self.merger.accumulator.record_failure(self.file, error);
                 Ok(())
             }
         }
@@ -149,30 +154,30 @@ impl Conversion<'_> {
 
     fn input(&mut self, input: Box<dyn Read + Send>) -> io::Result<()> {
         let settings = self.options.settings();
-        let (front, input) = reader::front_of(input, FRONT);
-        let plan = Arc::new(Plan::of(&front, &settings));
-        self.merger.accumulator.read_by(self.file, &plan);
-        let stream = self.merger.streams.names[self.file as usize].clone();
-        let reading = ReadSettings { file: self.file, ..plan.reading(&stream, &settings) };
-        let mut feed = Feed::new(input, WINDOW as usize, &plan, &stream, settings.zone);
+        let (front, input) = reader::front_of(input, DETECTION_BYTES);
+        let plan = Arc::new(ReadPlan::of(&front, &settings));
+        self.merger.accumulator.set_plan(self.file, &plan);
+        let default_run = self.merger.context.default_runs[self.file as usize].clone();
+        let reading = ReadSettings { file: self.file, ..plan.read_settings(&default_run, &settings) };
+        let mut input = SequentialInput::new(input, WINDOW as usize, &plan, &default_run, settings.zone);
         loop {
-            let (blocks, failure) = match &mut feed.decoder {
-                Some(_) => one_block(&mut feed, &reading),
-                None => blocks_in_parallel(&mut feed, &plan, &reading),
+            let (blocks, failure) = match &mut input.decoder {
+                Some(_) => convert_next_block(&mut input, &reading),
+                None => convert_blocks_in_parallel(&mut input, &plan, &reading),
             };
-            let is_over = blocks.is_empty();
+            let is_finished = blocks.is_empty();
             for (stretch, text) in blocks {
                 (self.progress)(stretch.bytes);
                 let stretches = vec![stretch];
                 self.merger.accumulator.pending.push(Chunk { stretches, ..Chunk::default() });
                 self.out.write_all(text.as_bytes())?;
             }
-            self.merger.accumulator.settle();
+            self.merger.accumulator.merge_pending();
             if let Some(error) = failure {
-                self.merger.accumulator.fail(self.file, error);
+                self.merger.accumulator.record_failure(self.file, error);
                 return Ok(());
             }
-            if is_over {
+            if is_finished {
                 return Ok(());
             }
         }
@@ -180,11 +185,11 @@ impl Conversion<'_> {
 }
 
 /// Converts the next block of an input that is read in order.
-fn one_block(feed: &mut Feed, reading: &ReadSettings<'_>) -> (Vec<Block>, Option<io::Error>) {
-    match feed.next() {
-        Ok(Some(fed)) => {
-            let decoder = feed.decoder.as_deref_mut();
-            (decoder.map(|decoder| convert_block(&fed, reading, decoder)).into_iter().collect(), None)
+fn convert_next_block(input: &mut SequentialInput, reading: &ReadSettings<'_>) -> (Vec<Converted>, Option<io::Error>) {
+    match input.next() {
+        Ok(Some(block)) => {
+            let decoder = input.decoder.as_deref_mut();
+            (decoder.map(|decoder| convert_block(&block, reading, decoder)).into_iter().collect(), None)
         }
         Ok(None) => (Vec::new(), None),
         Err(error) => (Vec::new(), Some(error)),
@@ -192,21 +197,25 @@ fn one_block(feed: &mut Feed, reading: &ReadSettings<'_>) -> (Vec<Block>, Option
 }
 
 /// Converts the next blocks of an input whose blocks may be read in any order.
-fn blocks_in_parallel(feed: &mut Feed, plan: &Plan, reading: &ReadSettings<'_>) -> (Vec<Block>, Option<io::Error>) {
+fn convert_blocks_in_parallel(
+    input: &mut SequentialInput,
+    plan: &ReadPlan,
+    reading: &ReadSettings<'_>,
+) -> (Vec<Converted>, Option<io::Error>) {
     let (mut blocks, mut failure) = (Vec::new(), None);
     while blocks.len() < rayon::current_num_threads() * 2 && failure.is_none() {
-        match feed.next() {
-            Ok(Some(fed)) => blocks.push(fed),
+        match input.next() {
+            Ok(Some(block)) => blocks.push(block),
             Ok(None) => break,
             Err(error) => failure = Some(error),
         }
     }
     let converted =
-        blocks.par_iter().map_init(|| plan.decoder(), |decoder, fed| convert_block(fed, reading, &mut **decoder));
+        blocks.par_iter().map_init(|| plan.decoder(), |decoder, block| convert_block(block, reading, &mut **decoder));
     (converted.collect(), failure)
 }
 
-fn convert_block(fed: &Fed, reading: &ReadSettings<'_>, decoder: &mut dyn Decoder) -> Block {
+fn convert_block(block: &SequentialBlock, reading: &ReadSettings<'_>, decoder: &mut dyn Decoder) -> Converted {
     let mut text = String::new();
     let mut take = |record: &Record<'_>, raw: &str, place: &Place<'_>| match sent_of(record, raw, place) {
         Ok(_) => {
@@ -216,13 +225,13 @@ fn convert_block(fed: &Fed, reading: &ReadSettings<'_>, decoder: &mut dyn Decode
         }
         Err(taken) => taken,
     };
-    let counts = read(fed, reading, decoder, &mut take);
+    let counts = decode(block, reading, decoder, &mut take);
     let stretch = Stretch {
         file: reading.file,
-        bytes: fed.bytes,
+        bytes: block.bytes,
         counts,
-        newlines: fed.newlines,
-        is_placed: true,
+        newlines: block.newlines,
+        has_input_lines: true,
         ..Stretch::default()
     };
     (stretch, text)

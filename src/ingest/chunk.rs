@@ -1,12 +1,12 @@
-//! Parses blocks of whole lines into the rows of one table, the unit of parallel work.
+//! Parses blocks of whole lines into the rows of one table. One chunk is what a worker reads at a time.
 
 use super::block::Block;
 use super::digest::Digest;
-use super::feed::Fed;
 use super::format::Decoder;
 use super::line_counts::{LineCounts, ReadSettings};
-use super::open::Plan;
+use super::open::ReadPlan;
 use super::record::Memory;
+use super::sequential::SequentialBlock;
 use super::sink::{Sink, To};
 use super::unwrap::Unwrapped;
 use crate::model::{Attempt, AttemptTable};
@@ -24,7 +24,7 @@ pub(crate) struct Chunk {
     /// Inputs that could not be read, or not to their end, with the error.
     pub(crate) failures: Vec<(u32, io::Error)>,
     /// Plans of the small inputs that were opened while reading this chunk.
-    pub(crate) plans: Vec<(u32, Arc<Plan>)>,
+    pub(crate) plans: Vec<(u32, Arc<ReadPlan>)>,
 }
 
 /// Result of reading one stretch of lines of one input.
@@ -40,14 +40,15 @@ pub(crate) struct Stretch {
     pub(crate) counts: LineCounts,
     /// Number of line ends in it.
     pub(crate) newlines: u64,
-    /// Whether its line numbers already count from the start of the input.
-    pub(crate) is_placed: bool,
+    /// Whether its line numbers already count from the start of the input, not of the stretch.
+    pub(crate) has_input_lines: bool,
     /// Digest of its attempts; computed only if there are other inputs.
     pub(crate) digest: Digest,
 }
 
-/// Size of a typical record in bytes, used to reserve rows.
-const USUAL_LINE: usize = 512;
+/// Assumed size of a record in bytes, by which rows are reserved; tables grow if records are shorter.
+const TYPICAL_RECORD: usize = 512;
+
 impl Chunk {
     /// Creates an empty chunk of the analysis with this number.
     pub(crate) fn new(analysis: u64, memory: &mut Memory) -> Chunk {
@@ -59,62 +60,67 @@ impl Chunk {
     /// Reads a stretch of an input.
     pub(crate) fn read(
         &mut self,
-        part: &Part<'_>,
+        source: &StretchSource<'_>,
         reading: &ReadSettings<'_>,
         memory: &mut Memory,
         decoder: &mut (dyn Decoder + 'static),
     ) {
-        let text = part.block.bytes;
-        self.table.reserve(text.len() / USUAL_LINE);
+        let text = source.block.bytes;
+        self.table.reserve(text.len() / TYPICAL_RECORD);
         let first = self.table.rows.len();
-        let mut stretch =
-            Stretch { file: reading.file, bytes: part.bytes, is_placed: part.is_placed, ..Stretch::default() };
+        let mut stretch = Stretch {
+            file: reading.file,
+            bytes: source.bytes,
+            has_input_lines: source.has_input_lines,
+            ..Stretch::default()
+        };
         let to = To::Rows { table: &mut self.table, memory };
         let mut sink = Sink { reading, counts: &mut stretch.counts, to, newlines: None };
-        decoder.decode(&part.block, &mut sink);
-        if part.is_last {
+        decoder.decode(&source.block, &mut sink);
+        if source.is_last {
             decoder.finish(&mut sink);
         }
-        let counted = part.newlines.or(sink.newlines);
+        let counted = source.newlines.or(sink.newlines);
         stretch.newlines = counted.unwrap_or_else(|| memchr::memchr_iter(b'\n', text).count() as u64);
         stretch.rows = first..self.table.rows.len();
-        if reading.beside_others {
+        if reading.has_other_inputs {
             stretch.digest = Digest::of(&self.table.rows[first..], &self.table);
         }
         self.stretches.push(stretch);
     }
 }
 
-/// Lines that are read as one stretch.
+/// Lines to be read as one stretch.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Part<'b> {
+pub(crate) struct StretchSource<'b> {
     pub(crate) block: Block<'b>,
-    /// Number of bytes of the input it covers, and of lines if they differ from those of the block.
+    /// Number of bytes of the input it covers.
     pub(crate) bytes: u64,
+    /// Number of line ends of the input it covers; `None` if they are those of the block.
     pub(crate) newlines: Option<u64>,
-    /// Whether its line numbers count from the start of the input rather than of the block.
-    pub(crate) is_placed: bool,
-    /// Whether it is the last of the input, so that a decoder that reads in order finishes.
+    /// Whether its line numbers count from the start of the input, not of the block.
+    pub(crate) has_input_lines: bool,
+    /// Whether it is the last of the input, after which a decoder that reads in order is finished.
     pub(crate) is_last: bool,
 }
 
-impl<'b> Part<'b> {
-    /// Creates a part of lines as they are in the input.
-    pub(crate) fn plain(text: &'b [u8], bytes: u64) -> Part<'b> {
-        Part { block: Block::plain(text, 1), bytes, newlines: None, is_placed: false, is_last: false }
+impl<'b> StretchSource<'b> {
+    /// Lines as they are in the input.
+    pub(crate) fn plain(text: &'b [u8], bytes: u64) -> StretchSource<'b> {
+        StretchSource { block: Block::plain(text, 1), bytes, newlines: None, has_input_lines: false, is_last: false }
     }
 
-    /// Creates a part of `lines`, which were unwrapped from `text`.
-    pub(crate) fn unwrapped(lines: &'b Unwrapped, text: &[u8], bytes: u64) -> Part<'b> {
+    /// `lines`, which were unwrapped from `text`.
+    pub(crate) fn unwrapped(lines: &'b Unwrapped, text: &[u8], bytes: u64) -> StretchSource<'b> {
         let newlines = memchr::memchr_iter(b'\n', text).count() as u64;
-        Part { block: lines.block(), newlines: Some(newlines), ..Part::plain(b"", bytes) }
+        StretchSource { block: lines.block(), newlines: Some(newlines), ..StretchSource::plain(b"", bytes) }
     }
 
-    /// Creates a part of a block of an input that is read in order.
-    pub(crate) fn fed(fed: &'b Fed) -> Part<'b> {
-        let Fed { lines, bytes, newlines, is_last } = fed;
+    /// A block of an input that is read in order.
+    pub(crate) fn sequential(block: &'b SequentialBlock) -> StretchSource<'b> {
+        let SequentialBlock { lines, bytes, newlines, is_last } = block;
         let newlines = Some(*newlines);
-        Part { block: lines.block(), bytes: *bytes, newlines, is_placed: true, is_last: *is_last }
+        StretchSource { block: lines.block(), bytes: *bytes, newlines, has_input_lines: true, is_last: *is_last }
     }
 }
 
@@ -126,10 +132,10 @@ impl Stretch {
             row.line = row.line.saturating_add(base);
         }
         self.counts.misread.shift_lines(before);
-        for unread in &mut self.counts.rejects {
-            unread.line += before;
+        for rejected in &mut self.counts.rejects {
+            rejected.line += before;
         }
-        for start in &mut self.counts.begun {
+        for start in &mut self.counts.starts {
             start.line += before;
         }
     }

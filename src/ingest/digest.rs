@@ -11,12 +11,14 @@ pub struct Digest {
     /// Wrapping sum of fingerprints, so that order does not matter.
     sum: u64,
     attempts: u64,
-    /// Whether the time of any attempt is finer than whole seconds.
-    is_fine: bool,
+    /// Whether the time of any attempt has a fraction of a second.
+    has_fractions: bool,
 }
 
-/// Fewest attempts that are unlikely to be equal by chance if their times are whole seconds.
-const FEW: u64 = 5;
+/// Number of attempts from which equal digests are not taken for chance: with times in fractions of a second, and in
+/// whole seconds.
+const MIN_ATTEMPTS: u64 = 2;
+const MIN_ATTEMPTS_WHOLE_SECONDS: u64 = 5;
 /// Prefix of the run name given to records that name no run; it depends on the input's name and is left out.
 const UNNAMED_RUN: &str = "file:";
 
@@ -32,12 +34,12 @@ impl Digest {
                 run = (Some(row.run), FINGERPRINT.hash_one(named));
             }
             let request_id = if row.flags.has(Flags::REQUEST_ID) { row.identity } else { 0 };
-            // Two layers may log the same attempt to the microsecond and differ in how they group it.
+            // Logs of two layers may have the same times and differ only in their layer: they are not copies.
             let layer = table.names.get(table.origin(row).layer);
             let parts = (row.sent.0, row.duration.as_us(), row.status, row.number, request_id, run.1, layer);
             digest.sum = digest.sum.wrapping_add(FINGERPRINT.hash_one(parts));
             digest.attempts += 1;
-            digest.is_fine |= row.sent.0 % 1_000_000 != 0;
+            digest.has_fractions |= row.sent.0 % 1_000_000 != 0;
         }
         digest
     }
@@ -46,12 +48,12 @@ impl Digest {
     pub(super) fn add(&mut self, other: Digest) {
         self.sum = self.sum.wrapping_add(other.sum);
         self.attempts += other.attempts;
-        self.is_fine |= other.is_fine;
+        self.has_fractions |= other.has_fractions;
     }
 
     /// Returns the number of attempts two inputs of this digest share; `None` if chance could explain equal digests.
-    pub(crate) fn telling(self) -> Option<u64> {
-        let least = if self.is_fine { 2 } else { FEW };
+    pub(crate) fn shared_attempts(self) -> Option<u64> {
+        let least = if self.has_fractions { MIN_ATTEMPTS } else { MIN_ATTEMPTS_WHOLE_SECONDS };
         (self.attempts >= least).then_some(self.attempts)
     }
 }

@@ -17,7 +17,7 @@ pub struct Filter {
 #[derive(Clone, Debug)]
 pub struct Names {
     /// The dimension the names belong to.
-    pub of: Dimension,
+    pub dimension: Dimension,
     /// Names or patterns as given.
     pub wanted: Vec<Name>,
 }
@@ -33,7 +33,7 @@ impl Filter {
     }
 
     /// Whether an attempt sent at `sent` is in the time range. Names are matched later, on whole calls.
-    pub(crate) fn wants(&self, sent: Time) -> bool {
+    pub(crate) fn includes(&self, sent: Time) -> bool {
         self.since.is_none_or(|since| sent >= since) && self.until.is_none_or(|until| sent < until)
     }
 }

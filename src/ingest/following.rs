@@ -3,8 +3,8 @@
 use super::accumulator::Merger;
 use super::error::IngestError;
 use super::ingested::Ingested;
-use super::limits::{BATCH, FRONT};
-use super::open::Plan;
+use super::limits::{BATCH_WINDOWS, DETECTION_BYTES};
+use super::open::ReadPlan;
 use super::options::{Options, Progress};
 use super::part::Part;
 use super::piece::Piece;
@@ -18,24 +18,24 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Number of bytes read at a time when searching backward for the last newline.
-const TAIL: u64 = 1 << 16;
+const BACKWARD_STEP: u64 = 1 << 16;
 
 /// Inputs that are read further whenever they have grown.
 pub struct Following {
     files: Vec<Followed>,
     merger: Merger,
     options: Options,
-    /// Mark at which reading of the only file resumed.
-    resumed: Option<Mark>,
+    /// How far the only file had been read by an earlier run of the program.
+    resumed: Option<Checkpoint>,
 }
 
 /// How far an input was read, and how.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Mark {
+pub(crate) struct Checkpoint {
     /// Number of bytes of whole lines read, after decompression.
     pub(crate) bytes: u64,
     pub(crate) lines: u64,
-    /// [`Plan::fingerprint`] of the plan it was read with.
+    /// [`ReadPlan::fingerprint`] of the plan with which it was read.
     pub(crate) how: String,
 }
 
@@ -45,9 +45,9 @@ struct Followed {
     id: FileId,
     /// Number of bytes read so far, all of whole lines.
     read: u64,
-    /// How it is read, and the number of bytes at its start from which that was detected.
-    plan: Option<Arc<Plan>>,
-    front: u64,
+    plan: Option<Arc<ReadPlan>>,
+    /// Number of bytes at its start from which the plan was made.
+    plan_bytes: u64,
 }
 
 /// Change of the inputs since the last read.
@@ -61,7 +61,7 @@ pub enum Growth {
     Replaced,
 }
 
-/// Device and inode, which distinguish a file from another that took its name.
+/// Device and inode, which show whether another file has taken the name.
 type FileId = (u64, u64);
 
 impl Following {
@@ -80,31 +80,31 @@ impl Following {
         for source in sources {
             let Source::File(path) = source else { return Ok(None) };
             let reader::Bytes::Plain(_) = reader::open(path)? else { return Ok(None) };
-            let front = reader::front_of_file(path, FRONT)?;
-            if !front.is_empty() && !Plan::of(&front, &options.settings()).reads_in_parallel() {
+            let front = reader::front_of_file(path, DETECTION_BYTES)?;
+            if !front.is_empty() && !ReadPlan::of(&front, &options.settings()).reads_in_parallel() {
                 return Ok(None);
             }
             following.merger.open(source);
-            let id = id(&path.metadata()?);
-            following.files.push(Followed { path: path.clone(), id, read: 0, plan: None, front: 0 });
+            let id = file_id(&path.metadata()?);
+            following.files.push(Followed { path: path.clone(), id, read: 0, plan: None, plan_bytes: 0 });
         }
         Ok(Some(following))
     }
 
-    /// Treats the part of the only file before `mark` as already read.
-    pub(super) fn resume(&mut self, mark: &Mark) {
+    /// Treats the part of the only file before `checkpoint` as already read.
+    pub(super) fn resume(&mut self, checkpoint: &Checkpoint) {
         if let [followed] = self.files.as_mut_slice() {
-            followed.read = mark.bytes;
-            self.merger.accumulator.lines[0] = mark.lines;
-            self.resumed = Some(mark.clone());
+            followed.read = checkpoint.bytes;
+            self.merger.accumulator.lines[0] = checkpoint.lines;
+            self.resumed = Some(checkpoint.clone());
         }
     }
 
     /// Returns how far the only file was read.
-    pub(super) fn mark(&self) -> Option<Mark> {
+    pub(super) fn checkpoint(&self) -> Option<Checkpoint> {
         let [followed] = self.files.as_slice() else { return None };
         let plan = followed.plan.as_ref()?;
-        Some(Mark { bytes: followed.read, lines: self.merger.accumulator.lines[0], how: plan.fingerprint() })
+        Some(Checkpoint { bytes: followed.read, lines: self.merger.accumulator.lines[0], how: plan.fingerprint() })
     }
 
     /// Returns what was read since [`Following::resume`], as a part.
@@ -127,14 +127,14 @@ impl Following {
         for file in 0..self.files.len() {
             let followed = &mut self.files[file];
             let metadata = followed.path.metadata()?;
-            if id(&metadata) != followed.id || metadata.len() < followed.read {
+            if file_id(&metadata) != followed.id || metadata.len() < followed.read {
                 return Ok(Growth::Replaced);
             }
-            let end = if to_end { metadata.len() } else { whole_lines(followed, metadata.len())? };
+            let end = if to_end { metadata.len() } else { end_of_whole_lines(followed, metadata.len())? };
             if end == followed.read {
                 continue;
             }
-            if !self.plan(file, end)? {
+            if !self.update_plan(file, end)? {
                 return Ok(Growth::Replaced);
             }
             self.read(file, end, progress);
@@ -161,11 +161,12 @@ impl Following {
         self.merger.finish_whole()
     }
 
-    /// Makes the plan of a file that of its first `end` bytes. Returns whether what was already read remains valid.
-    fn plan(&mut self, file: usize, end: u64) -> io::Result<bool> {
+    /// Detects from the first `end` bytes of a file how it is read, if more of its start is known than before. Returns
+    /// whether what was already read remains valid.
+    fn update_plan(&mut self, file: usize, end: u64) -> io::Result<bool> {
         let followed = &mut self.files[file];
-        let known = end.min(FRONT as u64);
-        if followed.plan.is_some() && followed.front == known {
+        let known = end.min(DETECTION_BYTES as u64);
+        if followed.plan.is_some() && followed.plan_bytes == known {
             return Ok(true);
         }
         let front = reader::front_of_file(&followed.path, known as usize)?;
@@ -173,15 +174,15 @@ impl Following {
         if !reader::is_plain(&front) {
             return Ok(false);
         }
-        let plan = Plan::of(&front, &self.options.settings());
-        let stays = plan.reads_in_parallel()
+        let plan = ReadPlan::of(&front, &self.options.settings());
+        let remains_valid = plan.reads_in_parallel()
             && followed.plan.as_ref().is_none_or(|before| before.reads_like(&plan))
             && self.resumed.as_ref().is_none_or(|before| before.how == plan.fingerprint());
         let accumulator = &mut self.merger.accumulator;
-        accumulator.forget_plan(file as u32);
-        accumulator.read_by(file as u32, &plan);
-        (followed.plan, followed.front) = (Some(Arc::new(plan)), known);
-        Ok(stays)
+        accumulator.remove_notes(file as u32);
+        accumulator.set_plan(file as u32, &plan);
+        (followed.plan, followed.plan_bytes) = (Some(Arc::new(plan)), known);
+        Ok(remains_valid)
     }
 
     fn read(&mut self, file: usize, end: u64, progress: Progress<'_>) {
@@ -189,28 +190,28 @@ impl Following {
         let Some(plan) = followed.plan.clone() else { return };
         let window = self.options.window.max(1);
         let starts: Vec<u64> = (followed.read..end).step_by(window as usize).collect();
-        for starts in starts.chunks(BATCH.0 as usize) {
+        for starts in starts.chunks(BATCH_WINDOWS as usize) {
             let piece = |start: &u64| {
                 let (start, end) = (*start, (start + window).min(end));
                 let path = &followed.path;
                 let piece = Piece::Window { path, file: file as u32, start, end, plan: Arc::clone(&plan) };
-                piece.parse(&self.merger.streams, &self.options, progress)
+                piece.parse(&self.merger.context, &self.options, progress)
             };
             let chunks: Vec<_> = starts.par_iter().map(piece).collect();
             self.merger.accumulator.pending.extend(chunks);
-            self.merger.accumulator.settle();
+            self.merger.accumulator.merge_pending();
         }
         followed.read = end;
     }
 }
 
 /// Returns the end of the last whole line in the first `length` bytes of a file.
-fn whole_lines(followed: &Followed, length: u64) -> io::Result<u64> {
+fn end_of_whole_lines(followed: &Followed, length: u64) -> io::Result<u64> {
     let mut file = File::open(&followed.path)?;
     let mut end = length;
     let mut buffer = Vec::new();
     while end > followed.read {
-        let start = end.saturating_sub(TAIL).max(followed.read);
+        let start = end.saturating_sub(BACKWARD_STEP).max(followed.read);
         buffer.clear();
         file.seek(SeekFrom::Start(start))?;
         file.by_ref().take(end - start).read_to_end(&mut buffer)?;
@@ -223,14 +224,14 @@ fn whole_lines(followed: &Followed, length: u64) -> io::Result<u64> {
 }
 
 #[cfg(unix)]
-fn id(metadata: &Metadata) -> FileId {
+fn file_id(metadata: &Metadata) -> FileId {
     use std::os::unix::fs::MetadataExt;
     (metadata.dev(), metadata.ino())
 }
 
 /// On other systems a replaced file is recognized by its shorter length only.
 #[cfg(not(unix))]
-fn id(_: &Metadata) -> FileId {
+fn file_id(_: &Metadata) -> FileId {
     (0, 0)
 }
 
@@ -242,7 +243,7 @@ mod tests {
 
     const LINE: &str = r#"{"ts":"2026-01-05T10:00:00Z","call_id":"c","status":200}"#;
 
-    fn grow(path: &std::path::Path, text: &str) {
+    fn append(path: &std::path::Path, text: &str) {
         File::options().append(true).create(true).open(path).unwrap().write_all(text.as_bytes()).unwrap();
     }
 
@@ -254,10 +255,10 @@ mod tests {
     fn only_whole_lines_are_read_and_each_once() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.jsonl");
-        grow(&path, "");
+        append(&path, "");
         let mut log = following(&path).unwrap();
         let mut step = |text: &str, to_end: bool| {
-            grow(&path, text);
+            append(&path, text);
             let growth = log.read_on(to_end, &|_| {}).unwrap();
             (growth, log.so_far().unwrap().table.rows.len())
         };
@@ -272,10 +273,10 @@ mod tests {
     }
 
     #[test]
-    fn another_file_of_the_name_is_noticed() {
+    fn a_file_that_took_the_name_is_detected() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.jsonl");
-        grow(&path, &format!("{LINE}\n{LINE}\n"));
+        append(&path, &format!("{LINE}\n{LINE}\n"));
         let mut log = following(&path).unwrap();
         assert_eq!(log.read_on(false, &|_| {}).unwrap(), Growth::Appended);
         std::fs::write(&path, format!("{LINE}\n")).unwrap();
@@ -283,10 +284,10 @@ mod tests {
     }
 
     #[test]
-    fn what_must_be_read_from_its_front_is_not_followed() {
+    fn inputs_that_can_only_be_read_from_the_start_are_not_followed() {
         let folder = tempfile::tempdir().unwrap();
         let list = folder.path().join("list.json");
-        grow(&list, &format!("[\n{LINE},\n{LINE}\n]\n"));
+        append(&list, &format!("[\n{LINE},\n{LINE}\n]\n"));
         assert!(following(&list).is_none());
         assert!(Following::new(&[Source::Stdin], &Options::default()).unwrap().is_none());
     }

@@ -4,8 +4,8 @@ use super::block::Block;
 use super::head::Head;
 use super::sink::Sink;
 
-/// A log format. Each has one file under `formats/`, and in `formats/mod.rs` a `mod` line and a line in
-/// [`super::formats::FORMATS`].
+/// A log format. To add one, write a file under `formats/`, and add a `mod` line and a line in
+/// [`super::formats::FORMATS`] to `formats/mod.rs`.
 pub(crate) trait Format: Sync {
     /// Returns the name used by `--input-format` and in reports.
     fn name(&self) -> &'static str;
@@ -16,7 +16,7 @@ pub(crate) trait Format: Sync {
     /// Returns the evidence it is detected by, in one sentence.
     fn detected_by(&self) -> &'static str;
 
-    /// Detects whether an input that begins with `head` is in this format.
+    /// Returns how well an input that begins with `head` fits this format.
     fn detect(&self, head: &Head<'_>) -> Match;
 
     /// Returns remarks for the user about an input that begins with `head`, in sentences.
@@ -49,9 +49,9 @@ pub(crate) trait Format: Sync {
 pub(crate) enum Match {
     /// It does not.
     No,
-    /// This share of its records does; another format may fit as well.
+    /// This share of its lines or records does; another format may fit as well.
     Weak(Share),
-    /// It has something that no other format has.
+    /// It contains something that no other format contains.
     Sure,
 }
 
@@ -90,7 +90,7 @@ pub(crate) enum Order {
 
 /// Decodes blocks of one format.
 pub(crate) trait Decoder: Send {
-    /// Decodes a block: passes every record, and every piece that is not a record, to `sink`.
+    /// Decodes a block: reports every line or stanza to `sink`, whether it is a record or not.
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>);
 
     /// Called after the last block of an input that is read in order, to emit what is still incomplete.

@@ -1,7 +1,7 @@
 //! Start of an input, from which the format is detected.
 
 use super::dialect::Dialect;
-use super::limits::FRONT;
+use super::limits::DETECTION_BYTES;
 use super::record::Members;
 use std::cell::OnceCell;
 
@@ -16,10 +16,10 @@ pub(crate) struct Head<'h> {
     objects: OnceCell<Vec<Option<Members<'h>>>>,
 }
 
-/// Returns the part of `front` that detection looks at. `front` is the first [`FRONT`] bytes of an input, or all of it.
-/// A line cut off at its end is left out, unless it is the only line.
+/// Returns the part of `front` that detection looks at. `front` is the first [`DETECTION_BYTES`] bytes of an input, or
+/// all of it. A line cut off at its end is left out, unless it is the only line.
 pub(super) fn whole_lines(front: &[u8]) -> &[u8] {
-    let end = if front.len() < FRONT { None } else { memchr::memrchr(b'\n', front) };
+    let end = if front.len() < DETECTION_BYTES { None } else { memchr::memrchr(b'\n', front) };
     end.map_or(front, |newline| &front[..=newline])
 }
 

@@ -18,7 +18,7 @@ pub struct Ingested {
     pub rejects: Vec<Reject>,
     /// All rejected lines with their text, if requested.
     pub rejected: Vec<(Reject, String)>,
-    /// Values that their field could not be read from.
+    /// Values that could not be read, by field.
     pub unreadable: Vec<Unreadable>,
     /// Digest of the attempts of each input, by input number.
     pub digests: Vec<Digest>,
@@ -36,22 +36,22 @@ impl Ingested {
     /// of attempts.
     pub(crate) fn copies(&self) -> Vec<(&str, &str, u64)> {
         let path = |file: u32| self.inputs.get(file as usize).map_or("", |input| input.path.as_str());
-        self.copied().into_iter().map(|(first, copy, attempts)| (path(first), path(copy), attempts)).collect()
+        self.copied_files().into_iter().map(|(first, copy, attempts)| (path(first), path(copy), attempts)).collect()
     }
 
-    /// Has the attempts of these inputs counted once.
-    pub(super) fn unite_copies(&mut self) {
-        for (first, copy, _) in self.copied() {
-            self.table.unite(first, copy);
+    /// Marks the inputs of [`Ingested::copies`] in the table, so that their attempts count once.
+    pub(super) fn mark_copies(&mut self) {
+        for (first, copy, _) in self.copied_files() {
+            self.table.merge_copies(first, copy);
         }
     }
 
     /// Returns the numbers of the inputs of [`Ingested::copies`].
-    fn copied(&self) -> Vec<(u32, u32, u64)> {
+    fn copied_files(&self) -> Vec<(u32, u32, u64)> {
         let mut first: BTreeMap<Digest, u32> = BTreeMap::new();
         let mut copies = Vec::new();
         for (digest, input) in self.digests.iter().zip(0..) {
-            let Some(attempts) = digest.telling() else { continue };
+            let Some(attempts) = digest.shared_attempts() else { continue };
             match first.entry(*digest) {
                 Entry::Occupied(known) => copies.push((*known.get(), input, attempts)),
                 Entry::Vacant(free) => {
@@ -63,8 +63,8 @@ impl Ingested {
     }
 
     /// Returns the note about an input that does not fit the format the user named, if any.
-    pub(crate) fn misfit(&self) -> Option<&str> {
-        self.notes.iter().map(String::as_str).find(|note| note.contains(open::MISFIT))
+    pub(crate) fn format_mismatch(&self) -> Option<&str> {
+        self.notes.iter().map(String::as_str).find(|note| note.contains(open::FORMAT_MISMATCH))
     }
 
     /// Returns the sum of the ledgers of all inputs, before duplicates are known.

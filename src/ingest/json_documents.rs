@@ -1,6 +1,7 @@
 //! JSON that is not one object per line: arrays, objects that span lines, and records nested in a document.
 //!
-//! Every record is passed on as one line: between tokens, a newline in JSON is mere white space.
+//! Every record is passed on as one line: in valid JSON a newline stands only between tokens, where a space means the
+//! same.
 
 use super::limits::LONGEST_LINE;
 use super::position::OriginalPosition;
@@ -16,7 +17,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 pub(crate) enum Mode {
     /// Every value, or every element of a top-level array.
     Values,
-    /// The elements of the longest list of objects within each value, down to [`DEEPEST`] levels.
+    /// The elements of the longest list of objects within each value, down to [`MAX_DEPTH`] levels.
     Nested,
 }
 
@@ -31,8 +32,8 @@ impl Mode {
 
 /// Largest document, in bytes, that is read as a whole in [`Mode::Nested`].
 const LONGEST_DOCUMENT: usize = 1 << 30;
-/// Number of levels of objects below a value that are searched for lists of records.
-const DEEPEST: usize = 4;
+/// Number of levels of objects inside a value that are searched for lists of records.
+const MAX_DEPTH: usize = 4;
 
 /// Splits documents into records.
 pub(super) struct Documents {
@@ -40,10 +41,11 @@ pub(super) struct Documents {
     /// Text that was not passed on yet.
     rest: String,
     /// Number of bytes of `rest` that were scanned.
-    seen: usize,
-    /// Line at which `rest` begins, and line up to which it was scanned.
+    scanned: usize,
+    /// Line at which `rest` begins.
     line: u32,
-    seen_line: u32,
+    /// Line up to which `rest` was scanned.
+    scanned_line: u32,
     state: State,
     /// Number of records passed on from the current value or array.
     record: u32,
@@ -67,22 +69,31 @@ type Take<'t> = &'t mut dyn FnMut(&str, OriginalPosition);
 
 impl Documents {
     pub(super) fn new(mode: Mode) -> Documents {
-        Documents { mode, rest: String::new(), seen: 0, line: 1, seen_line: 1, state: State::default(), record: 0 }
+        Documents {
+            mode,
+            rest: String::new(),
+            scanned: 0,
+            line: 1,
+            scanned_line: 1,
+            state: State::default(),
+            record: 0,
+        }
     }
 
-    pub(super) fn take(&mut self, text: &str, first: u32, take: Take<'_>) {
+    /// Scans more text, which begins at line `first`, and passes on the records that it completes.
+    pub(super) fn scan(&mut self, text: &str, first: u32, take: Take<'_>) {
         if self.rest.is_empty() {
-            (self.line, self.seen_line) = (first, first);
+            (self.line, self.scanned_line) = (first, first);
         }
         self.rest.push_str(text);
-        self.cut(take);
+        self.emit_complete(take);
     }
 
     /// Passes on the remaining text, which is an incomplete value.
     pub(super) fn finish(&mut self, take: Take<'_>) {
         let rest = std::mem::take(&mut self.rest);
         if !rest.trim().is_empty() {
-            self.hand_on(rest.trim_end(), take);
+            self.emit(rest.trim_end(), take);
         }
     }
 
@@ -90,6 +101,7 @@ impl Documents {
         OriginalPosition { line: self.line, record: self.record, defaults: u32::MAX }
     }
 
+    /// Returns the length in bytes up to which a value is kept until it is complete.
     fn longest(&self) -> usize {
         match self.mode {
             Mode::Values => LONGEST_LINE,
@@ -98,77 +110,81 @@ impl Documents {
     }
 
     /// Passes on every complete record.
-    fn cut(&mut self, take: Take<'_>) {
+    fn emit_complete(&mut self, take: Take<'_>) {
         let mut text = std::mem::take(&mut self.rest);
         let bytes = text.as_bytes();
-        let (mut start, mut at) = (0, self.seen);
+        let (mut start, mut at) = (0, self.scanned);
         while let Some(byte) = bytes.get(at).copied() {
             at += 1;
-            self.seen_line += u32::from(byte == b'\n');
+            self.scanned_line += u32::from(byte == b'\n');
             if self.state.in_value {
                 if self.state.is_plain_in_string(byte) {
                     at = scan::special(bytes, at);
                 } else if self.state.ends_at(byte) {
-                    self.hand_on(&text[start..at], take);
-                    (start, self.line) = (at, self.seen_line);
+                    self.emit(&text[start..at], take);
+                    (start, self.line) = (at, self.scanned_line);
                 }
                 continue;
             }
             match byte {
                 b'{' => {
-                    (start, self.line) = (at - 1, self.seen_line);
+                    (start, self.line) = (at - 1, self.scanned_line);
                     self.state = State { depth: 1, in_value: true, ..self.state };
                 }
-                // Nested arrays are treated as one.
+                // An array in an array starts over: its elements are records too.
                 b'[' => {
                     self.state.in_array = true;
                     self.record = 0;
-                    (start, self.line) = (at, self.seen_line);
+                    (start, self.line) = (at, self.scanned_line);
                 }
                 b']' if self.state.in_array => {
                     self.state.in_array = false;
                     self.record = 0;
-                    (start, self.line) = (at, self.seen_line);
+                    (start, self.line) = (at, self.scanned_line);
                 }
+                // 0x1e begins each record of a JSON text sequence (RFC 7464).
                 b',' | b' ' | b'\t' | b'\r' | b'\n' | 0x1e => {
-                    (start, self.line) = (at, self.seen_line);
+                    (start, self.line) = (at, self.scanned_line);
                 }
                 _ if bytes[at - 1..].starts_with(BYTE_ORDER_MARK) => {
                     at += BYTE_ORDER_MARK.len() - 1;
-                    (start, self.line) = (at, self.seen_line);
+                    (start, self.line) = (at, self.scanned_line);
                 }
                 // Not JSON: the line is passed on unchanged.
                 _ => {
                     let Some(newline) = memchr::memchr(b'\n', &bytes[at..]) else {
                         // The line is incomplete so far.
-                        self.seen_line -= u32::from(byte == b'\n');
+                        self.scanned_line -= u32::from(byte == b'\n');
                         at -= 1;
                         break;
                     };
-                    take(&text[floor(&text, at - 1)..at + newline], self.position());
+                    take(&text[text.floor_char_boundary(at - 1)..at + newline], self.position());
                     at += newline + 1;
-                    self.seen_line += 1;
-                    (start, self.line) = (at, self.seen_line);
+                    self.scanned_line += 1;
+                    (start, self.line) = (at, self.scanned_line);
                 }
             }
         }
+        // An unfinished value that is too long is passed on as it is, to be rejected.
         if at - start > self.longest() {
             take(&text[start..], self.position());
             (start, self.state) = (at, State::default());
-            self.line = self.seen_line;
+            self.line = self.scanned_line;
         }
-        self.seen = at - start;
+        self.scanned = at - start;
         // Keeps the beginning of an incomplete record.
         text.drain(..start);
         self.rest = text;
     }
 
-    fn hand_on(&mut self, value: &str, take: Take<'_>) {
+    /// Passes on a value, or the records inside it.
+    fn emit(&mut self, value: &str, take: Take<'_>) {
         if self.mode == Mode::Nested
             && let Some(records) = records_in(value)
         {
             let (mut line, mut counted) = (self.line, 0);
             for record in records {
+                // The record is a slice of the value, so their addresses give its offset.
                 let before = record.as_ptr() as usize - value.as_ptr() as usize;
                 line += memchr::memchr_iter(b'\n', &value.as_bytes()[counted..before]).count() as u32;
                 counted = before;
@@ -183,11 +199,6 @@ impl Documents {
             self.record += 1;
         }
     }
-}
-
-/// Returns the start of the character that contains byte `at`.
-fn floor(text: &str, at: usize) -> usize {
-    text.floor_char_boundary(at)
 }
 
 impl State {
@@ -242,11 +253,13 @@ fn one_line(value: &str) -> Cow<'_, str> {
 /// Returns the elements of the longest list of objects within `value`, if any.
 fn records_in(value: &str) -> Option<Vec<&str>> {
     let mut longest = Vec::new();
-    search(value, DEEPEST, &mut longest);
+    find_longest_list(value, MAX_DEPTH, &mut longest);
     (!longest.is_empty()).then_some(longest)
 }
 
-fn search<'v>(value: &'v str, depth: usize, longest: &mut Vec<&'v str>) {
+/// Replaces `longest` by the longest list of objects within `value`, if that is longer; `depth` levels of nested
+/// objects are searched.
+fn find_longest_list<'v>(value: &'v str, depth: usize, longest: &mut Vec<&'v str>) {
     let mut reader = Reader::new(value);
     // An incomplete value is searched as far as it goes.
     let _ = reader.object(|reader, _| {
@@ -261,7 +274,7 @@ fn search<'v>(value: &'v str, depth: usize, longest: &mut Vec<&'v str>) {
                     *longest = list;
                 }
             }
-            Some(b'{') if depth > 0 => search(member, depth - 1, longest),
+            Some(b'{') if depth > 0 => find_longest_list(member, depth - 1, longest),
             _ => {}
         }
         whole
@@ -285,24 +298,25 @@ fn objects(list: &str) -> Vec<&str> {
 mod tests {
     use super::*;
 
-    fn cut(text: &str, mode: Mode, step: usize) -> Vec<(String, u32, u32)> {
+    /// Scans `text`, `step` lines at a time, and returns the records with their line and index.
+    fn records(text: &str, mode: Mode, step: usize) -> Vec<(String, u32, u32)> {
         let mut documents = Documents::new(mode);
         let mut records = Vec::new();
         let mut take =
             |text: &str, position: OriginalPosition| records.push((text.to_owned(), position.line, position.record));
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
         for (nth, piece) in lines.chunks(step).enumerate() {
-            documents.take(&piece.concat(), (nth * step) as u32 + 1, &mut take);
+            documents.scan(&piece.concat(), (nth * step) as u32 + 1, &mut take);
         }
         documents.finish(&mut take);
         records
     }
 
     #[test]
-    fn letters_that_begin_like_a_byte_order_mark_are_words() {
+    fn characters_that_share_bytes_with_a_byte_order_mark_are_text() {
         for text in ["{}\u{fffd}", "\u{feff}{\"a\": 1}\u{ff1a}", "\u{feff}"] {
             assert_eq!(
-                cut(text, Mode::Values, 1).len(),
+                records(text, Mode::Values, 1).len(),
                 text.matches(['{', '\u{fffd}', '\u{ff1a}']).count(),
                 "{text:?}"
             );
@@ -310,11 +324,11 @@ mod tests {
     }
 
     #[test]
-    fn records_are_the_same_however_documents_are_read() {
+    fn records_do_not_depend_on_how_much_is_scanned_at_once() {
         let text =
             "[\n {\"a\": 1,\n  \"b\": \"}]\\\"\"},\n {\"a\": 2}, {\"a\": 3}\n]\n{\n \"a\": [4]\n}\nwords\n{\"a\"";
         for step in 1..9 {
-            let records = cut(text, Mode::Values, step);
+            let records = records(text, Mode::Values, step);
             let expected = [
                 (r#"{"a": 1,   "b": "}]\""}"#, 2, 0),
                 (r#"{"a": 2}"#, 4, 1),
@@ -329,9 +343,9 @@ mod tests {
     }
 
     #[test]
-    fn records_are_found_below_keys() {
+    fn records_are_found_in_nested_objects() {
         let text = "{\"n\": [1], \"log\": {\"few\": [{}],\n\"entries\": [{\"a\": 1},\n{\"a\": 2}]}}\n";
         let expected = [("{\"a\": 1}".to_owned(), 2, 0), ("{\"a\": 2}".to_owned(), 3, 1)];
-        assert_eq!(cut(text, Mode::Nested, 1), expected);
+        assert_eq!(records(text, Mode::Nested, 1), expected);
     }
 }

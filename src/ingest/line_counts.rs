@@ -3,18 +3,18 @@
 use super::conventions::Conventions;
 use super::dialect::Dialect;
 use super::filter::Filter;
-use super::misread::Misread;
 use super::position::Position;
 use super::record::{Place, Taken};
-use super::unended::Start;
+use super::unended_attempts::LoggedStart;
+use super::unreadable_values::UnreadableValues;
 use crate::model::{Ledger, Zone};
 use crate::untrusted::mask_keys;
 use std::collections::BTreeMap;
 
 /// Number of rejected lines kept per stretch unless all of them are requested.
-const REJECTS_SHOWN: usize = 10;
+const MAX_REJECTS: usize = 10;
 /// Length in bytes to which the text of a rejected line is kept.
-const REJECT_TEXT: usize = 4096;
+const MAX_REJECT_TEXT: usize = 4096;
 
 /// Settings for reading the lines of one input.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +30,7 @@ pub(crate) struct ReadSettings<'c> {
     /// Whether to keep the ids of every attempt.
     pub(crate) keep_ids: bool,
     /// Whether there are other inputs.
-    pub(crate) beside_others: bool,
+    pub(crate) has_other_inputs: bool,
     /// Meaning of times and durations.
     pub(crate) conventions: Conventions,
 }
@@ -59,18 +59,19 @@ impl<'c> ReadSettings<'c> {
 pub(crate) struct LineCounts {
     pub(crate) ledger: Ledger,
     /// Lines that could not be read, numbered from the start of the stretch.
-    pub(crate) rejects: Vec<Unread>,
+    pub(crate) rejects: Vec<RejectedLine>,
     /// Values that their field could not be read from.
-    pub(crate) misread: Misread,
-    /// Number of rejected lines that look like attempts, by the unknown key that seems to give the outcome.
-    pub(crate) unclear: BTreeMap<Option<(String, &'static str)>, u64>,
-    /// Logged beginnings of attempts, with lines numbered from the start of the stretch.
-    pub(super) begun: Vec<Start>,
+    pub(crate) misread: UnreadableValues,
+    /// Number of rejected lines that look like attempts, by the unknown key that seems to give the outcome and its
+    /// probable field.
+    pub(crate) unknown_outcomes: BTreeMap<Option<(String, &'static str)>, u64>,
+    /// Logged starts of attempts, with lines numbered from the start of the stretch.
+    pub(super) starts: Vec<LoggedStart>,
 }
 
 /// A line that could not be read.
 #[derive(Clone, Debug)]
-pub(crate) struct Unread {
+pub(crate) struct RejectedLine {
     pub(crate) line: u64,
     pub(crate) column: u64,
     pub(crate) reason: String,
@@ -79,7 +80,7 @@ pub(crate) struct Unread {
 }
 
 impl LineCounts {
-    /// Counts a line by what became of its record.
+    /// Counts a line by the result of reading its record.
     #[inline]
     pub(in crate::ingest) fn taken(&mut self, taken: Taken, text: &str, at: Position<'_>, reading: &ReadSettings<'_>) {
         match taken {
@@ -90,12 +91,12 @@ impl LineCounts {
             Taken::Filtered | Taken::NotAnAttempt => self.skip(),
             Taken::Unusable(reason) => self.reject(at, 0, reason, text, reading),
             Taken::Begun(begun) => {
-                self.begun.push(Start { line: u64::from(at.line), begun: Some(begun) });
+                self.starts.push(LoggedStart { line: u64::from(at.line), attempt: Some(begun) });
                 self.skip();
             }
-            Taken::Unclear(unclear) => {
-                *self.unclear.entry(unclear.key).or_default() += 1;
-                self.reject(at, 0, unclear.reason, text, reading);
+            Taken::Unclear(unknown) => {
+                *self.unknown_outcomes.entry(unknown.key).or_default() += 1;
+                self.reject(at, 0, unknown.reason, text, reading);
             }
         }
     }
@@ -120,12 +121,12 @@ impl LineCounts {
     ) {
         self.ledger.lines += 1;
         self.ledger.rejected += 1;
-        if reading.keep_rejects || self.rejects.len() < REJECTS_SHOWN {
-            let kept = if reading.keep_rejects { &text[..text.floor_char_boundary(REJECT_TEXT)] } else { "" };
+        if reading.keep_rejects || self.rejects.len() < MAX_REJECTS {
+            let kept = if reading.keep_rejects { &text[..text.floor_char_boundary(MAX_REJECT_TEXT)] } else { "" };
             let text = mask_keys(kept).into_owned();
             // The reason may quote the value that could not be read.
             let reason = mask_keys(&reason).into_owned();
-            self.rejects.push(Unread { line: u64::from(at.line), column, reason, text });
+            self.rejects.push(RejectedLine { line: u64::from(at.line), column, reason, text });
         }
     }
 }

@@ -23,18 +23,18 @@ pub enum PatternFault {
 }
 
 impl LinePattern {
-    /// Compiles `text`. Each group must be named after a field, in any of its spellings, or after a key of `own`.
+    /// Compiles `text`. Each group must be named after a field, in any of its spellings, or after a key of `custom`.
     ///
     /// # Errors
     /// When `text` cannot be used.
-    pub fn new(text: &str, own: &Mapping) -> Result<LinePattern, PatternFault> {
+    pub fn new(text: &str, custom: &Mapping) -> Result<LinePattern, PatternFault> {
         let regex = Regex::new(text).map_err(|error| fault(&error.to_string()))?;
         let named = regex.capture_names().enumerate();
         let groups: Vec<(usize, String)> = named.filter_map(|(nth, name)| Some((nth, name?.to_owned()))).collect();
         if groups.is_empty() {
             return Err(PatternFault::Nameless);
         }
-        match groups.iter().find(|(_, name)| !is_field(name, own)) {
+        match groups.iter().find(|(_, name)| !is_field(name, custom)) {
             Some((_, name)) => Err(PatternFault::NoField(name.clone())),
             None => Ok(LinePattern { regex, groups }),
         }
@@ -47,37 +47,39 @@ impl LinePattern {
     }
 
     /// Whether a line matches.
-    pub(crate) fn fits(&self, line: &str) -> bool {
+    pub(crate) fn is_match(&self, line: &str) -> bool {
         self.regex.is_match(line)
     }
 
-    /// Returns room for what [`LinePattern::find`] finds.
-    pub(crate) fn places(&self) -> CaptureLocations {
+    /// Returns the buffer that [`LinePattern::find`] fills; it can be used for any number of lines.
+    pub(crate) fn capture_buffer(&self) -> CaptureLocations {
         self.regex.capture_locations()
     }
 
     /// Finds the groups of a line, and returns whether it matches.
-    pub(crate) fn find(&self, line: &str, places: &mut CaptureLocations) -> bool {
-        self.regex.captures_read(places, line).is_some()
+    pub(crate) fn find(&self, line: &str, captures: &mut CaptureLocations) -> bool {
+        self.regex.captures_read(captures, line).is_some()
     }
 
-    /// Calls `each` with the keys and values found in a line.
-    pub(crate) fn each(&self, line: &str, places: &CaptureLocations, mut each: impl FnMut(&str, &str)) {
+    /// Calls `each` with the keys and values that [`LinePattern::find`] found in a line.
+    pub(crate) fn each(&self, line: &str, captures: &CaptureLocations, mut each: impl FnMut(&str, &str)) {
         for (nth, name) in &self.groups {
-            if let Some((start, end)) = places.get(*nth) {
+            if let Some((start, end)) = captures.get(*nth) {
                 each(name, &line[start..end]);
             }
         }
     }
 }
 
-/// Takes the last line of the parser's message, and the position from the caret line below the expression.
-fn fault(words: &str) -> PatternFault {
-    let last = words.lines().last().unwrap_or_default().trim_start_matches("error: ");
-    let mark = words.lines().find(|line| line.trim_start().starts_with('^') && line.trim().bytes().all(|b| b == b'^'));
-    // The parser indents the expression and the caret line by four.
-    let place = mark.and_then(|line| line.find('^')).and_then(|at| at.checked_sub(3));
-    PatternFault::Syntax(last.to_owned(), place)
+/// Returns the error of an expression by the message of the `regex` crate: its last line is the reason, and the line of
+/// carets below the expression marks the position.
+fn fault(message: &str) -> PatternFault {
+    let reason = message.lines().last().unwrap_or_default().trim_start_matches("error: ");
+    let carets =
+        message.lines().find(|line| line.trim_start().starts_with('^') && line.trim().bytes().all(|b| b == b'^'));
+    // The expression and the carets are indented by four; positions count from 1.
+    let position = carets.and_then(|line| line.find('^')).and_then(|at| at.checked_sub(4 - 1));
+    PatternFault::Syntax(reason.to_owned(), position)
 }
 
 #[cfg(test)]
@@ -87,18 +89,18 @@ mod tests {
 
     #[test]
     fn groups_are_keys() {
-        let own = Mapping::new([("rc", "status")]).unwrap();
-        let pattern = LinePattern::new(r"^(?<ts>\S+) (?:model=(?<model>\S+) )?rc=(?<rc>\d+) (\w+)", &own).unwrap();
-        let (mut found, mut places) = (Vec::new(), pattern.places());
+        let custom = Mapping::new([("rc", "status")]).unwrap();
+        let pattern = LinePattern::new(r"^(?<ts>\S+) (?:model=(?<model>\S+) )?rc=(?<rc>\d+) (\w+)", &custom).unwrap();
+        let (mut found, mut captures) = (Vec::new(), pattern.capture_buffer());
         let line = "2026-01-05T10:00:00Z rc=529 done";
-        assert!(pattern.find(line, &mut places));
-        pattern.each(line, &places, |key, value| found.push(format!("{key}={value}")));
+        assert!(pattern.find(line, &mut captures));
+        pattern.each(line, &captures, |key, value| found.push(format!("{key}={value}")));
         assert_eq!(found, ["ts=2026-01-05T10:00:00Z", "rc=529"]);
-        assert!(!pattern.fits("else"));
+        assert!(!pattern.is_match("else"));
     }
 
     #[test]
-    fn what_cannot_be_used_is_told() {
+    fn unusable_expressions_give_a_reason() {
         let of = |text: &str| LinePattern::new(text, &Mapping::NONE).unwrap_err();
         assert_eq!(of(r"(?<ts>\S+"), PatternFault::Syntax("unclosed group".to_owned(), Some(1)));
         assert_eq!(of(r"(?<ts>\S+) [z-a]").clone(), of(r"(?<ts>\S+) [z-a]"));

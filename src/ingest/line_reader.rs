@@ -4,7 +4,7 @@ use super::block::Block;
 use super::filter::Filter;
 use super::format::Decoder;
 use super::line_counts::{LineCounts, ReadSettings};
-use super::open::{InputSettings, Plan};
+use super::open::{InputSettings, ReadPlan};
 use super::record::Memory;
 use super::sink::{Sink, To};
 use super::unwrap::{Unwrapper, Wrapping};
@@ -21,24 +21,24 @@ pub(crate) struct LineReader<'c> {
 }
 
 impl<'c> LineReader<'c> {
-    /// Creates a reader for the input numbered `file`, which is read by `plan`; `stream` is the run of records that
-    /// name none.
+    /// Creates a reader for the input numbered `file`, which is read by `plan`; `default_run` is the run of records
+    /// that name none.
     pub(crate) fn new(
         file: u32,
-        stream: &'c str,
+        default_run: &'c str,
         settings: &InputSettings<'c>,
         filter: &'c Filter,
-        plan: &Plan,
+        plan: &ReadPlan,
     ) -> LineReader<'c> {
         let reading = ReadSettings {
             file,
-            stream,
+            stream: default_run,
             zone: settings.zone,
             filter: Some(filter),
             dialect: settings.dialect,
             keep_rejects: false,
             keep_ids: false,
-            beside_others: false,
+            has_other_inputs: false,
             conventions: plan.conventions,
         };
         let (mut memory, mut table) = (Memory::default(), AttemptTable::default());
@@ -55,7 +55,7 @@ impl<'c> LineReader<'c> {
 
     /// Reads `line`, whose number in the input is `number`, and returns how many attempts it held. `filter` replaces
     /// the reader's own filter; `keep_ids` keeps the ids of the line's attempts.
-    pub(crate) fn take(&mut self, line: &[u8], number: u32, filter: Option<&Filter>, keep_ids: bool) -> usize {
+    pub(crate) fn read_line(&mut self, line: &[u8], number: u32, filter: Option<&Filter>, keep_ids: bool) -> usize {
         let before = self.rows();
         let filter = filter.or(self.reading.filter);
         let reading = ReadSettings { filter, keep_ids, ..self.reading };
@@ -64,11 +64,11 @@ impl<'c> LineReader<'c> {
     }
 
     /// Reads the start of an input.
-    pub(crate) fn take_front(&mut self, front: &[u8]) {
+    pub(crate) fn read_front(&mut self, front: &[u8]) {
         let mut unwrapper = Unwrapper::new(&self.wrapping, self.reading.stream, self.reading.zone);
-        unwrapper.take(front, 1);
+        unwrapper.add_lines(front, 1);
         unwrapper.finish();
-        let lines = unwrapper.give();
+        let lines = unwrapper.take_lines();
         self.decode(&lines.block(), self.reading);
     }
 
@@ -86,7 +86,7 @@ impl<'c> LineReader<'c> {
 
     /// Returns the attempts.
     pub(crate) fn finish(mut self) -> AttemptTable {
-        self.table.price(&self.reading.dialect.prices);
+        self.table.fill_costs(&self.reading.dialect.prices);
         self.table
     }
 }

@@ -3,18 +3,18 @@
 
 use super::conventions::Conventions;
 use super::dialect::Dialect;
-use super::envelope::{ENVELOPES, Envelope, Inner, LAST};
-use super::foreign::{Foreign, IS_PARTIAL, NoLog};
+use super::envelope::{ENVELOPES, Envelope, FALLBACK as FALLBACK_ENVELOPE, Inner};
 use super::format::{Decoder, Format, Framing, Match, Order, Share};
 use super::formats::{self, FORMATS};
 use super::head::{Head, whole_lines};
 use super::json_documents::Mode;
-use super::limits::FRONT;
+use super::limits::DETECTION_BYTES;
 use super::line_counts::{LineCounts, ReadSettings};
-use super::look;
+use super::non_log::{IS_PARTIAL, NonLog, NonLogFormat};
 use super::record::json::Reader;
-use super::record::{FINGERPRINT, Glance, Place, Record, Taken, glance, whole_record};
+use super::record::{FINGERPRINT, Place, Record, Taken, TimingSample, timing_sample, whole_record};
 use super::sink::{Sink, To};
+use super::time_inference;
 use super::unwrap::{Unwrapped, Unwrapper, Wrapping, text_of};
 use crate::model::Zone;
 use std::hash::BuildHasher;
@@ -30,81 +30,83 @@ pub(crate) struct InputSettings<'c> {
 }
 
 /// How one input is read; the same for all of its pieces.
-pub(crate) struct Plan {
+pub(crate) struct ReadPlan {
     pub(crate) wrapping: Wrapping,
     pub(crate) format: &'static dyn Format,
     pub(crate) conventions: Conventions,
     /// Evidence for the format.
-    pub(crate) why: String,
+    pub(crate) evidence: String,
     /// Remarks for the user, in sentences.
     pub(crate) notes: Vec<String>,
-    /// Fingerprint of the first [`HEAD`] bytes of the input, after decompression; 0 if it is empty.
-    pub(crate) head: u64,
+    /// Fingerprint of the first [`FINGERPRINTED_BYTES`] bytes of the input, after decompression; 0 if it is empty.
+    pub(crate) start_fingerprint: u64,
     /// Reason why the input is not read, if it is not.
     pub(crate) refusal: Option<String>,
 }
 
-impl std::fmt::Debug for Plan {
+impl std::fmt::Debug for ReadPlan {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Plan").field("wrapping", &self.wrapping).field("format", &self.format.name()).finish()
+        f.debug_struct("ReadPlan").field("wrapping", &self.wrapping).field("format", &self.format.name()).finish()
     }
 }
 
-/// Format of inputs that fit none: it accounts for their lines.
+/// Format of inputs that fit none: it counts their lines.
 const FALLBACK: &dyn Format = &formats::native::Native;
 
 /// Start of notes on inputs that do not fit the format named by the user.
-pub(crate) const MISFIT: &str = "--input-format ";
+pub(crate) const FORMAT_MISMATCH: &str = "--input-format ";
 /// Largest number of nested envelopes.
-const MOST_ENVELOPES: usize = 3;
-/// Number of bytes by which an input is recognized under another name, or compressed.
-pub(crate) const HEAD: usize = 4096;
+const MAX_ENVELOPES: usize = 3;
+/// Number of bytes by whose fingerprint an input is recognized after it was renamed or compressed.
+pub(crate) const FINGERPRINTED_BYTES: usize = 4096;
 /// Number of lines examined to detect an envelope.
-const LINES_LOOKED_AT: usize = 200;
+const EXAMINED_LINES: usize = 200;
 
-impl Plan {
-    /// Returns the plan of an input about which nothing is known.
-    pub(crate) fn plain() -> Plan {
-        Plan {
+impl ReadPlan {
+    /// Returns the plan of an input in which nothing is detected: native records without envelopes.
+    pub(crate) fn native() -> ReadPlan {
+        ReadPlan {
             wrapping: Wrapping::default(),
             format: FALLBACK,
             conventions: Conventions::default(),
-            why: String::new(),
+            evidence: String::new(),
             notes: Vec::new(),
-            head: 0,
+            start_fingerprint: 0,
             refusal: None,
         }
     }
 
     /// Returns the plan of an input that is not a log.
-    fn of_no_log(foreign: Foreign) -> Plan {
-        let plan = Plan { why: "no log".to_owned(), ..Plan::plain() };
-        match foreign {
-            Foreign::Own(what) => {
+    fn of_non_log(input: NonLog) -> ReadPlan {
+        let plan = ReadPlan { evidence: "no log".to_owned(), ..ReadPlan::native() };
+        match input {
+            NonLog::Output(what) => {
                 let note = format!("it is {what}, not a log: its lines are left out");
-                Plan { format: &NoLog { is_text: true }, notes: vec![note], ..plan }
+                ReadPlan { format: &NonLogFormat { is_text: true }, notes: vec![note], ..plan }
             }
-            Foreign::Partial => {
-                Plan { format: &NoLog { is_text: false }, refusal: Some(IS_PARTIAL.to_owned()), ..plan }
+            NonLog::Partial => {
+                ReadPlan { format: &NonLogFormat { is_text: false }, refusal: Some(IS_PARTIAL.to_owned()), ..plan }
             }
-            Foreign::Binary(what) => {
-                Plan { format: &NoLog { is_text: false }, refusal: Some(format!("it is no log: {what}")), ..plan }
-            }
+            NonLog::Binary(what) => ReadPlan {
+                format: &NonLogFormat { is_text: false },
+                refusal: Some(format!("it is no log: {what}")),
+                ..plan
+            },
         }
     }
 
-    /// Returns the plan of the input that begins with `front`: its first [`FRONT`] bytes, or all of it.
-    pub(crate) fn of(front: &[u8], settings: &InputSettings<'_>) -> Plan {
-        if let Some(foreign) = Foreign::of(front) {
-            return Plan::of_no_log(foreign);
+    /// Returns the plan of the input that begins with `front`: its first [`DETECTION_BYTES`] bytes, or all of it.
+    pub(crate) fn of(front: &[u8], settings: &InputSettings<'_>) -> ReadPlan {
+        if let Some(input) = NonLog::of(front) {
+            return ReadPlan::of_non_log(input);
         }
-        let head = head(front);
-        let front = Front { lines: whole_lines(front), is_whole: front.len() < FRONT, settings };
-        let Understood { wrapping, unwrapped, format, fit } = front.understand();
+        let start_fingerprint = start_fingerprint(front);
+        let detector = Detector { lines: whole_lines(front), is_whole: front.len() < DETECTION_BYTES, settings };
+        let Detected { wrapping, unwrapped, format, fit } = detector.detect();
         let mut notes = Vec::new();
-        let why = match (settings.format, fit) {
+        let evidence = match (settings.format, fit) {
             (Some(format), Match::No) => {
-                notes.extend(front.misfit(format, &unwrapped));
+                notes.extend(detector.mismatch_note(format, &unwrapped));
                 "named by --input-format, and it does not fit".to_owned()
             }
             (Some(_), _) => "named by --input-format".to_owned(),
@@ -112,25 +114,26 @@ impl Plan {
             (None, Match::Weak(share)) => format!("{} of {} looked at: {}", share.fit, share.of, format.detected_by()),
             (None, Match::No) => "fits no format".to_owned(),
         };
-        let look = look::look(&front.glances(&unwrapped, format));
-        notes.extend(look.notes);
-        notes.extend(format.notes(&front.head(&text_of(&unwrapped.bytes))));
-        Plan { wrapping, format, conventions: look.conventions, why, notes, head, refusal: None }
+        let inferred = time_inference::infer(&detector.timing_samples(&unwrapped, format));
+        notes.extend(inferred.notes);
+        notes.extend(format.notes(&detector.head(&text_of(&unwrapped.bytes))));
+        let conventions = inferred.conventions;
+        ReadPlan { wrapping, format, conventions, evidence, notes, start_fingerprint, refusal: None }
     }
 
     /// Returns the reason why the input is not read, as an error.
-    pub(crate) fn refused(&self) -> Option<io::Error> {
+    pub(crate) fn refusal_error(&self) -> Option<io::Error> {
         self.refusal.as_ref().map(|why| io::Error::new(io::ErrorKind::InvalidData, why.clone()))
     }
 
     /// Describes how the input is read.
-    pub(crate) fn how(&self) -> String {
+    pub(crate) fn description(&self) -> String {
         let envelope = self.wrapping.name().map_or(String::new(), |name| format!("{name}; "));
-        format!("{envelope}{}: {}", self.format.name(), self.why)
+        format!("{envelope}{}: {}", self.format.name(), self.evidence)
     }
 
     /// Whether `other` reads every line as this plan does.
-    pub(crate) fn reads_like(&self, other: &Plan) -> bool {
+    pub(crate) fn reads_like(&self, other: &ReadPlan) -> bool {
         self.fingerprint() == other.fingerprint()
     }
 
@@ -146,103 +149,104 @@ impl Plan {
         self.format.decoder()
     }
 
-    /// Whether any stretch of whole lines can be read independently.
+    /// Whether any range of whole lines can be read independently of the lines before it.
     pub(crate) fn reads_in_parallel(&self) -> bool {
-        self.wrapping.is_by_line()
+        self.wrapping.is_line_by_line()
             && self.format.order() == Order::Any
             && matches!(self.format.framing(), Framing::Lines)
     }
 }
 
-/// Returns the fingerprint of the first [`HEAD`] bytes of `front`; 0 if it is empty.
-pub(crate) fn head(front: &[u8]) -> u64 {
-    let head = &front[..front.len().min(HEAD)];
-    if head.is_empty() { 0 } else { FINGERPRINT.hash_one(head).max(1) }
+/// Returns the fingerprint of the first [`FINGERPRINTED_BYTES`] bytes of `front`; 0 if it is empty.
+pub(crate) fn start_fingerprint(front: &[u8]) -> u64 {
+    let start = &front[..front.len().min(FINGERPRINTED_BYTES)];
+    if start.is_empty() { 0 } else { FINGERPRINT.hash_one(start).max(1) }
 }
 
-/// What was detected from a front.
-struct Understood {
+/// What was detected from the start of an input.
+struct Detected {
     wrapping: Wrapping,
-    /// Lines of the front, without the envelopes.
+    /// Lines at the start of the input, without the envelopes.
     unwrapped: Unwrapped,
     format: &'static dyn Format,
     fit: Match,
 }
 
-/// Whole lines at the start of an input.
-struct Front<'f> {
+/// Detects envelopes and format from whole lines at the start of an input.
+struct Detector<'f> {
     lines: &'f [u8],
-    /// Whether it is the whole input.
+    /// Whether the lines are the whole input.
     is_whole: bool,
     settings: &'f InputSettings<'f>,
 }
 
-impl Front<'_> {
-    fn understand(&self) -> Understood {
-        let plain = self.peeled(Wrapping::default());
-        if plain.fit == Match::Sure {
-            return plain;
+impl Detector<'_> {
+    fn detect(&self) -> Detected {
+        let by_lines = self.detect_in(Wrapping::default());
+        if by_lines.fit == Match::Sure {
+            return by_lines;
         }
-        let shape = Shape::of(&self.head(&text_of(self.lines)));
-        let modes: &[Mode] = match shape {
-            Shape::Document => &[Mode::Values, Mode::Nested],
+        let structure = JsonStructure::of(&self.head(&text_of(self.lines)));
+        let modes: &[Mode] = match structure {
+            JsonStructure::Document => &[Mode::Values, Mode::Nested],
             // One object per line, each of which may hold several records.
-            Shape::Objects if plain.fit == Match::No && plain.wrapping.is_none() => &[Mode::Nested],
+            JsonStructure::Objects if by_lines.fit == Match::No && by_lines.wrapping.is_none() => &[Mode::Nested],
             _ => &[],
         };
-        let tried = modes.iter().map(|mode| self.peeled(Wrapping { documents: Some(*mode), ..Wrapping::default() }));
-        // A document is read as such even if its front is too short to contain a record.
-        let large = matches!(shape, Shape::Document) && !self.is_whole;
-        let mut best = plain;
-        for tried in tried {
-            if tried.fit != Match::No {
-                return tried;
+        let by_modes =
+            modes.iter().map(|mode| self.detect_in(Wrapping { documents: Some(*mode), ..Wrapping::default() }));
+        // A document is read as one even if no record fits into the part of it that is examined.
+        let is_document = matches!(structure, JsonStructure::Document);
+        let mut best = by_lines;
+        for by_mode in by_modes {
+            if by_mode.fit != Match::No {
+                return by_mode;
             }
-            if large || (matches!(shape, Shape::Document) && best.wrapping.is_none()) {
-                best = tried;
+            if is_document && (!self.is_whole || best.wrapping.is_none()) {
+                best = by_mode;
             }
         }
         best
     }
 
-    /// Removes envelopes until a format matches with certainty, or no envelope is left.
-    fn peeled(&self, mut wrapping: Wrapping) -> Understood {
+    /// Adds envelopes to `wrapping` until a format matches with certainty, or no further envelope is found.
+    fn detect_in(&self, mut wrapping: Wrapping) -> Detected {
         loop {
             let unwrapped = self.unwrapped(&wrapping);
             let text = text_of(&unwrapped.bytes);
             let head = self.head(&text);
             let (format, fit) = self.fit(&head);
             let is_done = fit == Match::Sure || (self.settings.format.is_some() && fit != Match::No);
-            let envelope = if is_done || wrapping.envelopes.len() == MOST_ENVELOPES {
+            let envelope = if is_done || wrapping.envelopes.len() == MAX_ENVELOPES {
                 None
             } else {
                 envelope(&head, self.settings.zone)
             };
             match envelope {
                 Some(envelope) => wrapping.envelopes.push(envelope),
-                None => return self.texts(Understood { wrapping, unwrapped, format, fit }),
+                None => return self.or_text_in_messages(Detected { wrapping, unwrapped, format, fit }),
             }
         }
     }
 
     /// Returns `found`, unless no format matched and the messages of a JSON logger match a text format.
-    fn texts(&self, found: Understood) -> Understood {
-        let is_open = found.fit == Match::No && found.wrapping.envelopes.len() < MOST_ENVELOPES;
-        if !is_open || !self.lines.contains(&b'{') {
+    fn or_text_in_messages(&self, found: Detected) -> Detected {
+        let may_have_envelope = found.fit == Match::No && found.wrapping.envelopes.len() < MAX_ENVELOPES;
+        if !may_have_envelope || !self.lines.contains(&b'{') {
             return found;
         }
         let mut wrapping = found.wrapping.clone();
-        wrapping.envelopes.push(LAST);
+        wrapping.envelopes.push(FALLBACK_ENVELOPE);
         let unwrapped = self.unwrapped(&wrapping);
         let (format, fit) = self.fit(&self.head(&text_of(&unwrapped.bytes)));
-        if fit == Match::No || format.gives_native() { found } else { Understood { wrapping, unwrapped, format, fit } }
+        if fit == Match::No || format.gives_native() { found } else { Detected { wrapping, unwrapped, format, fit } }
     }
 
-    /// Returns the format that fits, or the format named by the user, with how well it fits.
+    /// Returns the format named by the user, or else the one that fits best, and how well it fits.
     fn fit(&self, head: &Head<'_>) -> (&'static dyn Format, Match) {
         match self.settings.format {
             Some(format) => (format, format.detect(head)),
-            None => detect(head),
+            None => best_format(head),
         }
     }
 
@@ -255,13 +259,13 @@ impl Front<'_> {
 
     fn unwrapped(&self, wrapping: &Wrapping) -> Unwrapped {
         let mut unwrapper = Unwrapper::new(wrapping, "", self.settings.zone);
-        unwrapper.take(self.lines, 1);
+        unwrapper.add_lines(self.lines, 1);
         unwrapper.finish();
-        unwrapper.give()
+        unwrapper.take_lines()
     }
 
-    /// Returns the glances of the front's attempts.
-    fn glances(&self, unwrapped: &Unwrapped, format: &dyn Format) -> Vec<Glance> {
+    /// Returns the times of the attempts at the start of the input.
+    fn timing_samples(&self, unwrapped: &Unwrapped, format: &dyn Format) -> Vec<TimingSample> {
         let reading = ReadSettings {
             file: 0,
             stream: "",
@@ -270,40 +274,40 @@ impl Front<'_> {
             dialect: self.settings.dialect,
             keep_rejects: false,
             keep_ids: false,
-            beside_others: false,
+            has_other_inputs: false,
             conventions: Conventions::default(),
         };
-        let mut glances = Vec::new();
+        let mut samples = Vec::new();
         let mut counts = LineCounts::default();
         let mut take = |record: &Record<'_>, _: &str, place: &Place<'_>| {
-            glances.extend(glance(record, place));
+            samples.extend(timing_sample(record, place));
             Taken::NotAnAttempt
         };
-        let mut sink = Sink { reading: &reading, counts: &mut counts, to: To::Look(&mut take), newlines: None };
+        let mut sink = Sink { reading: &reading, counts: &mut counts, to: To::Callback(&mut take), newlines: None };
         let mut decoder = format.decoder();
         decoder.decode(&unwrapped.block(), &mut sink);
         decoder.finish(&mut sink);
-        glances
+        samples
     }
 
     /// Returns a note on the first line that does not fit the format named by the user, and on what the input looks
     /// like.
-    fn misfit(&self, format: &dyn Format, unwrapped: &Unwrapped) -> Option<String> {
+    fn mismatch_note(&self, format: &dyn Format, unwrapped: &Unwrapped) -> Option<String> {
         let fits = |line: &str| format.detect(&Head::new(line, true, self.settings.dialect)) != Match::No;
         let text = text_of(&unwrapped.bytes);
         let nth = text.lines().position(|line| !line.trim().is_empty() && !fits(line))?;
         let number = unwrapped.positions.get(nth).map_or(1, |position| position.line);
-        let told = Front { settings: &InputSettings { format: None, ..*self.settings }, ..*self }.understand();
-        let looks = match told.fit {
+        let detected = Detector { settings: &InputSettings { format: None, ..*self.settings }, ..*self }.detect();
+        let looks = match detected.fit {
             Match::No => "it looks like no format that is known".to_owned(),
-            _ => format!("it looks like {}", told.format.name()),
+            _ => format!("it looks like {}", detected.format.name()),
         };
-        Some(format!("{MISFIT}{}: line {number} does not fit; {looks}", format.name()))
+        Some(format!("{FORMAT_MISMATCH}{}: line {number} does not fit; {looks}", format.name()))
     }
 }
 
 /// Returns the format that fits best; among equals, the first of the list.
-fn detect(head: &Head<'_>) -> (&'static dyn Format, Match) {
+fn best_format(head: &Head<'_>) -> (&'static dyn Format, Match) {
     let mut best: (&'static dyn Format, Match) = (FALLBACK, Match::No);
     for format in FORMATS.iter().copied() {
         match (format.detect(head), best.1) {
@@ -322,30 +326,30 @@ fn is_better(share: Share, known: Share) -> bool {
 
 /// Returns the first envelope that encloses at least half of the lines.
 fn envelope(head: &Head<'_>, zone: Zone) -> Option<&'static dyn Envelope> {
-    let lines: Vec<&str> = head.lines().take(LINES_LOOKED_AT).collect();
+    let lines: Vec<&str> = head.lines().take(EXAMINED_LINES).collect();
     let fits = |envelope: &&'static dyn Envelope| {
-        let peels = |line: &&&str| {
+        let is_in_envelope = |line: &&&str| {
             let mut holds = envelope.is_certain();
-            let mut look = |inner: &Inner<'_>| holds = holds || holds_an_attempt(&inner.text, head.dialect);
-            envelope.peel(line, zone, &mut look) && holds
+            let mut check = |inner: &Inner<'_>| holds = holds || holds_an_attempt(&inner.text, head.dialect);
+            envelope.unwrap_line(line, zone, &mut check) && holds
         };
-        lines.iter().filter(peels).count() * 2 >= lines.len().max(1)
+        lines.iter().filter(is_in_envelope).count() * 2 >= lines.len().max(1)
     };
     ENVELOPES.iter().copied().find(fits)
 }
 
-/// Whether a text is a record of an attempt, or certainly an envelope.
+/// Whether a text is a record of an attempt, or has a further envelope whose structure is sufficient evidence.
 fn holds_an_attempt(text: &str, dialect: &Dialect) -> bool {
     let is_attempt = |record: Record<'_>| {
         let is_timed = record.ts.is_some() || record.started_at.is_some() || record.ended_at.is_some();
         record.has_outcome() && (is_timed || record.names_an_attempt() || record.names_a_model())
     };
     whole_record(text, &dialect.fields).is_ok_and(is_attempt)
-        || ENVELOPES.iter().any(|envelope| envelope.is_certain() && envelope.peel(text, Zone::UTC, &mut |_| {}))
+        || ENVELOPES.iter().any(|envelope| envelope.is_certain() && envelope.unwrap_line(text, Zone::UTC, &mut |_| {}))
 }
 
-/// JSON structure of a front.
-enum Shape {
+/// JSON structure of the start of an input.
+enum JsonStructure {
     /// An array, or an object that spans lines.
     Document,
     /// One object per line.
@@ -353,29 +357,29 @@ enum Shape {
     Other,
 }
 
-impl Shape {
-    fn of(head: &Head<'_>) -> Shape {
+impl JsonStructure {
+    fn of(head: &Head<'_>) -> JsonStructure {
         let mut lines = head.lines();
-        let Some(first) = lines.next() else { return Shape::Other };
+        let Some(first) = lines.next() else { return JsonStructure::Other };
         if let Some(rest) = first.strip_prefix('[') {
             let next = rest.trim_start().chars().next().or_else(|| lines.next()?.chars().next());
-            return if matches!(next, Some('{' | '[' | ']')) { Shape::Document } else { Shape::Other };
+            return if matches!(next, Some('{' | '[' | ']')) { JsonStructure::Document } else { JsonStructure::Other };
         }
-        let Some(rest) = first.strip_prefix('{') else { return Shape::Other };
+        let Some(rest) = first.strip_prefix('{') else { return JsonStructure::Other };
         // A JSON object begins with a key or is empty.
         if !matches!(rest.trim_start().chars().next(), None | Some('"' | '}')) {
-            return Shape::Other;
+            return JsonStructure::Other;
         }
         let mut reader = Reader::new(first);
         if reader.skip().is_ok() {
-            return Shape::Objects;
+            return JsonStructure::Objects;
         }
         // An incomplete first line continues, unless the next line begins another object.
-        let goes_on = lines.next().is_none_or(|next| !next.starts_with('{'));
-        if goes_on && (!head.is_whole || first.len() < head.text().trim_end().len()) {
-            Shape::Document
+        let continues = lines.next().is_none_or(|next| !next.starts_with('{'));
+        if continues && (!head.is_whole || first.len() < head.text().trim_end().len()) {
+            JsonStructure::Document
         } else {
-            Shape::Other
+            JsonStructure::Other
         }
     }
 }

@@ -13,7 +13,8 @@ pub struct Options {
     pub zone: Zone,
     /// User-defined vocabulary of the logs.
     pub dialect: Dialect,
-    /// Whether to keep every rejected line in [`Ingested::rejected`](super::Ingested::rejected), not just the first ones.
+    /// Whether to keep every rejected line in [`Ingested::rejected`](super::Ingested::rejected), not just the first
+    /// ones.
     pub keep_rejects: bool,
     /// Whether to keep the ids of every attempt, not just of those that findings mention.
     pub keep_ids: bool,

@@ -4,13 +4,13 @@
 use super::accumulator::{Accumulator, Merger};
 use super::digest::Digest;
 use super::error::IngestError;
-use super::foreign;
 use super::formats::FormatName;
 use super::ingested::Ingested;
 use super::line_counts;
+use super::non_log;
 use super::record::{FINGERPRINT, field_names};
-use super::source::{Source, order};
-use super::unended::{EndlessStarts, OpenStart};
+use super::source::{Source, sort_key};
+use super::unended_attempts::{OpenStart, StartsNeverEnded};
 use crate::model::{Attempt, AttemptTable, Ledger, Reject, Time};
 use serde::{Deserialize, Serialize};
 use std::hash::BuildHasher;
@@ -35,10 +35,10 @@ pub(crate) struct Facts {
     pub(crate) misread: Vec<(String, u64, (u32, u64, String))>,
     /// Number of lines that look like attempts, by the unknown key that seems to give the outcome and its probable
     /// field.
-    pub(crate) unclear: Vec<(Option<(String, String)>, u64)>,
-    /// Attempts whose end is not logged so far, and those whose end certainly is not.
+    pub(crate) unknown_outcomes: Vec<(Option<(String, String)>, u64)>,
+    /// Logged starts of attempts whose end may still follow, and those whose end is certainly not logged.
     pub(crate) open: Vec<OpenStart>,
-    pub(crate) over: Vec<EndlessStarts>,
+    pub(crate) never_ended: Vec<StartsNeverEnded>,
 }
 
 /// Facts about one input.
@@ -48,15 +48,15 @@ pub(crate) struct InputFacts {
     pub(crate) format: String,
     pub(crate) envelope: Option<String>,
     /// Description of how it is read, and remarks on that.
-    pub(crate) how: String,
+    pub(crate) how_read: String,
     pub(crate) notes: Vec<String>,
     /// Bytes and lines of the input before what was read.
     pub(crate) start: (u64, u64),
     /// Bytes read, after decompression, and the number of line ends in them.
     pub(crate) read: (u64, u64),
-    /// Fingerprint of the start of the input and of its first attempt. Logs of one name on several hosts may have a long
-    /// banner in common; their attempts differ.
-    pub(crate) head: u64,
+    /// Fingerprint of the start of the input and of its first attempt, since logs of the same name on several hosts may
+    /// start with the same long banner.
+    pub(crate) fingerprint: u64,
     /// Number of lines, and of attempts, skipped, rejected and blank lines among them.
     pub(crate) ledger: [u64; 5],
     /// Error that kept it from being read to its end, and whether that is [`io::ErrorKind::NotFound`].
@@ -64,8 +64,8 @@ pub(crate) struct InputFacts {
 }
 
 impl Part {
-    /// Forgets the attempts sent before `oldest`, with their lines and the headroom read until then. Attempts without a
-    /// date stay.
+    /// Removes the attempts sent before `oldest`, with their lines and the rate limits read until then. Attempts
+    /// without a date stay.
     pub(crate) fn forget(&mut self, oldest: Time) {
         let is_kept = |row: &Attempt| row.sent >= oldest || row.is_undated();
         for row in self.table.rows.iter().filter(|row| !is_kept(row)) {
@@ -75,7 +75,7 @@ impl Part {
         let kept = (0..).zip(&self.table.rows).filter(|(_, row)| is_kept(row)).map(|(nth, _)| nth);
         let kept: Vec<u32> = kept.collect();
         self.table.retain(&kept);
-        self.table.gauges.forget(oldest);
+        self.table.headroom.forget(oldest);
     }
 }
 
@@ -85,9 +85,9 @@ impl Facts {
         let files = (self.rejects.iter().map(|(file, ..)| file))
             .chain(self.misread.iter().map(|(_, _, (file, ..))| file))
             .chain(self.open.iter().map(|(_, file, ..)| file))
-            .chain(self.over.iter().map(|(file, ..)| file));
+            .chain(self.never_ended.iter().map(|(file, ..)| file));
         let fields = (self.misread.iter().map(|(field, ..)| field))
-            .chain(self.unclear.iter().filter_map(|(key, _)| Some(&key.as_ref()?.1)));
+            .chain(self.unknown_outcomes.iter().filter_map(|(key, _)| Some(&key.as_ref()?.1)));
         let mut formats = self.inputs.iter().map(|input| format_named(&input.format));
         files.copied().all(|file| (file as usize) < self.inputs.len())
             && fields.map(String::as_str).all(|field| field_named(field).is_some())
@@ -97,7 +97,7 @@ impl Facts {
 
 fn format_named(name: &str) -> Option<&'static str> {
     let format = name.parse().ok().map(|format: FormatName| format.format().name());
-    format.or_else(|| foreign::NAMES.into_iter().find(|known| *known == name))
+    format.or_else(|| non_log::FORMAT_NAMES.into_iter().find(|known| *known == name))
 }
 
 fn field_named(name: &str) -> Option<&'static str> {
@@ -111,14 +111,14 @@ impl InputFacts {
             "<stdin>" => Source::Stdin,
             name => Source::File(PathBuf::from(name)),
         };
-        (order(&source), &self.name, self.head)
+        (sort_key(&source), &self.name, self.fingerprint)
     }
 
     /// Whether `other` holds bytes of the same input that this holds too.
     pub(crate) fn overlaps(&self, other: &InputFacts) -> bool {
         let ends = |facts: &InputFacts| facts.start.0.saturating_add(facts.read.0);
         self.name == other.name
-            && self.head == other.head
+            && self.fingerprint == other.fingerprint
             && self.start.0.max(other.start.0) < ends(self).min(ends(other))
     }
 }
@@ -126,26 +126,26 @@ impl InputFacts {
 impl Accumulator {
     /// Returns what was read, as a part.
     pub(super) fn into_part(mut self) -> Part {
-        self.settle();
+        self.merge_pending();
         let mut inputs: Vec<InputFacts> = (0..self.out.inputs.len()).map(|file| self.input_facts(file)).collect();
         let mut seen = vec![false; inputs.len()];
         for row in self.out.table.rows.iter().filter(|row| !std::mem::replace(&mut seen[row.file as usize], true)) {
             let input = &mut inputs[row.file as usize];
-            input.head = FINGERPRINT.hash_one((input.head, row.sent.0, row.line, row.identity)).max(1);
+            input.fingerprint = FINGERPRINT.hash_one((input.fingerprint, row.sent.0, row.line, row.identity)).max(1);
         }
         for (file, note) in self.notes {
             inputs[file as usize].notes.push(note);
         }
         let rejects = self.rejects.into_iter().map(|(file, reject)| (file, reject.line, reject.column, reject.reason));
         let owned = |(key, field): (String, &'static str)| (key, field.to_owned());
-        let (open, over) = self.unended.into_lists();
+        let (open, never_ended) = self.unended.into_lists();
         let facts = Facts {
             inputs,
             rejects: rejects.collect(),
             misread: self.misread.into_counts().map(|(field, count, first)| (field.to_owned(), count, first)).collect(),
-            unclear: self.unclear.into_iter().map(|(key, count)| (key.map(owned), count)).collect(),
+            unknown_outcomes: self.unknown_outcomes.into_iter().map(|(key, count)| (key.map(owned), count)).collect(),
             open,
-            over,
+            never_ended,
         };
         Part { table: self.out.table, facts }
     }
@@ -158,22 +158,23 @@ impl Accumulator {
             name: input.path.clone(),
             format: input.format.to_owned(),
             envelope: input.envelope.clone(),
-            how: self.out.how[file].clone(),
+            how_read: self.out.how[file].clone(),
             notes: Vec::new(),
             start: (0, 0),
             read: (input.bytes, self.lines[file]),
-            head: self.heads[file],
+            fingerprint: self.start_fingerprints[file],
             ledger: [lines, attempts, skipped, rejected, blank],
             failure: failure.map(|error| (error.to_string(), error.kind() == io::ErrorKind::NotFound)),
         }
     }
 
-    /// Adds the facts of a stretch of input `file`. Stretches come in order: the latest one saw the most of the input.
+    /// Adds the facts of a stretch of input `file`. Stretches come in order; the plan of the latest one is used,
+    /// because it was made when most of the input was known.
     fn add_input(&mut self, file: u32, facts: InputFacts) {
         let index = file as usize;
-        self.forget_plan(file);
+        self.remove_notes(file);
         self.notes.extend(facts.notes.into_iter().map(|note| (file, note)));
-        self.out.how[index] = facts.how;
+        self.out.how[index] = facts.how_read;
         let input = &mut self.out.inputs[index];
         input.format = format_named(&facts.format).unwrap_or(input.format);
         input.envelope = facts.envelope;
@@ -184,7 +185,7 @@ impl Accumulator {
         line_counts::add(&mut input.ledger, &ledger);
         if let Some((text, is_missing)) = facts.failure {
             let kind = if is_missing { io::ErrorKind::NotFound } else { io::ErrorKind::Other };
-            self.fail(file, io::Error::new(kind, text));
+            self.record_failure(file, io::Error::new(kind, text));
         }
     }
 
@@ -199,15 +200,15 @@ impl Accumulator {
         for (field, count, (file, line, text)) in facts.misread {
             field_named(&field)
                 .into_iter()
-                .for_each(|field| self.misread.take(field, count, (renumbered(file), line, text.clone())));
+                .for_each(|field| self.misread.add(field, count, (renumbered(file), line, text.clone())));
         }
-        for (key, count) in facts.unclear {
+        for (key, count) in facts.unknown_outcomes {
             let key = key.and_then(|(key, field)| Some((key, field_named(&field)?)));
-            *self.unclear.entry(key).or_default() += count;
+            *self.unknown_outcomes.entry(key).or_default() += count;
         }
         let open = facts.open.into_iter().map(|(key, file, line, number)| (key, renumbered(file), line, number));
-        let over = facts.over.into_iter().map(|(file, count, first)| (renumbered(file), count, first));
-        self.unended.take(open.collect(), over.collect());
+        let never_ended = facts.never_ended.into_iter().map(|(file, count, first)| (renumbered(file), count, first));
+        self.unended.add_lists(open.collect(), never_ended.collect());
     }
 }
 
@@ -242,14 +243,14 @@ pub(crate) fn join(parts: Vec<Part>) -> Result<Ingested, IngestError> {
 /// Opens every input of `parts` once, in the order of their names, and returns their numbers, part by part.
 fn open_inputs(parts: &[Part], accumulator: &mut Accumulator) -> Vec<Vec<u32>> {
     let mut numbers: Vec<Vec<u32>> = parts.iter().map(|part| vec![0; part.facts.inputs.len()]).collect();
-    let mut all = Vec::new();
+    let mut inputs = Vec::new();
     for (part, Part { facts, .. }) in parts.iter().enumerate() {
-        all.extend(facts.inputs.iter().enumerate().map(|(place, input)| (input.identity(), part, place)));
+        inputs.extend(facts.inputs.iter().enumerate().map(|(index, input)| (input.identity(), part, index)));
     }
-    all.sort_unstable();
-    for (nth, same) in (0..).zip(all.chunk_by(|(a, ..), (b, ..)| a == b)) {
-        for ((_, name, _), part, place) in same {
-            numbers[*part][*place] = nth;
+    inputs.sort_unstable();
+    for (nth, same) in (0..).zip(inputs.chunk_by(|(a, ..), (b, ..)| a == b)) {
+        for ((_, name, _), part, index) in same {
+            numbers[*part][*index] = nth;
             if accumulator.out.inputs.len() == nth as usize {
                 accumulator.open((*name).to_owned());
             }

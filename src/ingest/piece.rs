@@ -1,15 +1,15 @@
 //! Pieces of work: what one worker reads at a time, and how it is read.
 
-use super::accumulator::Streams;
-use super::chunk::{Chunk, Part};
-use super::feed::Feed;
+use super::accumulator::AnalysisContext;
+use super::chunk::{Chunk, StretchSource};
 use super::format::Decoder;
-use super::limits::FRONT;
+use super::limits::DETECTION_BYTES;
 use super::line_counts::ReadSettings;
-use super::open::Plan;
+use super::open::ReadPlan;
 use super::options::{Options, Progress};
 use super::reader::{self, Blocks, Bytes};
 use super::record::Memory;
+use super::sequential::SequentialInput;
 use super::source::Source;
 use super::unwrap::Unwrapper;
 use super::windows::{Lines, Window};
@@ -33,20 +33,20 @@ const SMALL_BLOCK: usize = 256 << 10;
 /// A piece of work.
 pub(super) enum Piece<'s> {
     /// A range of bytes of a plain file.
-    Window { path: &'s Path, file: u32, start: u64, end: u64, plan: Arc<Plan> },
-    /// Whole small files that were not opened yet. The weight is their total size, where each counts at least
-    /// [`OPENING_COST_BYTES`].
+    Window { path: &'s Path, file: u32, start: u64, end: u64, plan: Arc<ReadPlan> },
+    /// Whole small files that were not opened yet. The weight is the sum of their sizes, but at least
+    /// [`OPENING_COST_BYTES`] for each.
     Files { files: Vec<Small<'s>>, weight: u64 },
     /// Whole lines of a stream.
-    Block(u32, Vec<u8>, Arc<Plan>),
+    Block(u32, Vec<u8>, Arc<ReadPlan>),
     /// The next block of an input that is read in order, and its approximate size in bytes.
-    Next(u32, SharedFeed, u64),
-    /// Everything that is left of an input that is read in order.
-    Rest(u32, SharedFeed),
+    Next(u32, SharedInput, u64),
+    /// All remaining blocks of an input that is read in order.
+    Rest(u32, SharedInput),
 }
 
 /// An input that is read in order; `None` once it has been read to its end.
-pub(super) type SharedFeed = Arc<Mutex<Option<Feed>>>;
+pub(super) type SharedInput = Arc<Mutex<Option<SequentialInput>>>;
 
 /// A small file, its number, and its size on disk in bytes.
 pub(super) struct Small<'s> {
@@ -55,8 +55,8 @@ pub(super) struct Small<'s> {
     pub(super) length: u64,
 }
 
-/// Returns the size of a small file in bytes; `None` for everything else.
-pub(super) fn small(source: &Source, window: u64) -> Option<u64> {
+/// Returns the size of a small file in bytes; `None` for any other source.
+pub(super) fn small_size(source: &Source, window: u64) -> Option<u64> {
     let Source::File(path) = source else { return None };
     // If the metadata cannot be read, opening the file later reports the error.
     let metadata = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
@@ -88,18 +88,19 @@ struct Worker {
     decoders: Decoders,
 }
 
+/// Decoders by the name of their format.
 #[derive(Default)]
 struct Decoders(Vec<(&'static str, Box<dyn Decoder>)>);
 
 impl Decoders {
     /// Returns the decoder for `plan`.
-    fn of(&mut self, plan: &Plan) -> &mut (dyn Decoder + 'static) {
+    fn of(&mut self, plan: &ReadPlan) -> &mut (dyn Decoder + 'static) {
         let name = plan.format.name();
-        let place = self.0.iter().position(|(known, _)| *known == name).unwrap_or_else(|| {
+        let index = self.0.iter().position(|(known, _)| *known == name).unwrap_or_else(|| {
             self.0.push((name, plan.decoder()));
             self.0.len() - 1
         });
-        &mut *self.0[place].1
+        &mut *self.0[index].1
     }
 }
 
@@ -115,11 +116,11 @@ impl Piece<'_> {
         }
     }
 
-    /// Reads the piece, as far as its inputs can be read.
-    pub(super) fn parse(&self, streams: &Streams, options: &Options, progress: Progress<'_>) -> Chunk {
+    /// Reads the piece. An input that cannot be read is recorded as a failure of the chunk.
+    pub(super) fn parse(&self, context: &AnalysisContext, options: &Options, progress: Progress<'_>) -> Chunk {
         WORKER.with_borrow_mut(|Worker { buffer, memory, decoders }| {
-            let chunk = Chunk::new(streams.analysis, memory);
-            let mut reader = PieceReader { chunk, memory, decoders, streams, options, progress };
+            let chunk = Chunk::new(context.number, memory);
+            let mut reader = PieceReader { chunk, memory, decoders, context, options, progress };
             match self {
                 Piece::Window { path, file, start, end, plan } => {
                     let read = reader.window(path, *file, *start..*end, plan, buffer);
@@ -132,8 +133,8 @@ impl Piece<'_> {
                     }
                 }
                 Piece::Block(file, block, plan) => reader.lines(*file, block, block.len() as u64, plan),
-                Piece::Next(file, feed, _) => reader.feed(*file, feed, false),
-                Piece::Rest(file, feed) => reader.feed(*file, feed, true),
+                Piece::Next(file, input, _) => reader.sequential(*file, input, false),
+                Piece::Rest(file, input) => reader.sequential(*file, input, true),
             }
             reader.finish()
         })
@@ -145,14 +146,14 @@ struct PieceReader<'w> {
     chunk: Chunk,
     memory: &'w mut Memory,
     decoders: &'w mut Decoders,
-    streams: &'w Streams,
+    context: &'w AnalysisContext,
     options: &'w Options,
     progress: Progress<'w>,
 }
 
 impl<'w> PieceReader<'w> {
     fn finish(mut self) -> Chunk {
-        self.chunk.table.price(&self.options.dialect.prices);
+        self.chunk.table.fill_costs(&self.options.dialect.prices);
         self.memory.end_table(&mut self.chunk.table);
         self.chunk
     }
@@ -161,22 +162,22 @@ impl<'w> PieceReader<'w> {
         self.chunk.failures.extend(read.err().map(|error| (file, error)));
     }
 
-    fn read_settings(&self, file: u32, plan: &Plan) -> ReadSettings<'w> {
+    fn read_settings(&self, file: u32, plan: &ReadPlan) -> ReadSettings<'w> {
         ReadSettings {
             file,
-            stream: self.stream(file),
+            stream: self.default_run(file),
             zone: self.options.zone,
             filter: None,
             dialect: &self.options.dialect,
             keep_rejects: self.options.keep_rejects,
             keep_ids: self.options.keep_ids,
-            beside_others: self.streams.are_several,
+            has_other_inputs: self.context.has_several_inputs,
             conventions: plan.conventions,
         }
     }
 
-    fn stream(&self, file: u32) -> &'w str {
-        &self.streams.names[file as usize]
+    fn default_run(&self, file: u32) -> &'w str {
+        &self.context.default_runs[file as usize]
     }
 
     fn window(
@@ -184,7 +185,7 @@ impl<'w> PieceReader<'w> {
         path: &Path,
         file: u32,
         range: std::ops::Range<u64>,
-        plan: &Plan,
+        plan: &ReadPlan,
         buffer: &mut Window,
     ) -> io::Result<()> {
         let bytes = range.end - range.start;
@@ -194,25 +195,25 @@ impl<'w> PieceReader<'w> {
     }
 
     /// Reads whole lines that cover `bytes` bytes of an input whose blocks can be read in any order.
-    fn lines(&mut self, file: u32, text: &[u8], bytes: u64, plan: &Plan) {
+    fn lines(&mut self, file: u32, text: &[u8], bytes: u64, plan: &ReadPlan) {
         (self.progress)(bytes);
         let settings = self.read_settings(file, plan);
         let decoder = self.decoders.of(plan);
         if plan.wrapping.is_none() {
-            return self.chunk.read(&Part::plain(text, bytes), &settings, self.memory, decoder);
+            return self.chunk.read(&StretchSource::plain(text, bytes), &settings, self.memory, decoder);
         }
         let mut unwrapper = Unwrapper::new(&plan.wrapping, settings.stream, self.options.zone);
-        unwrapper.take(text, 1);
+        unwrapper.add_lines(text, 1);
         unwrapper.finish();
-        let lines = unwrapper.give();
-        self.chunk.read(&Part::unwrapped(&lines, text, bytes), &settings, self.memory, decoder);
+        let lines = unwrapper.take_lines();
+        self.chunk.read(&StretchSource::unwrapped(&lines, text, bytes), &settings, self.memory, decoder);
     }
 
-    /// Continues reading an input that is read in order: one block, or everything left if `whole`.
-    fn feed(&mut self, file: u32, shared: &SharedFeed, whole: bool) {
+    /// Reads the next block of an input that is read in order, or all remaining blocks with `to_end`.
+    fn sequential(&mut self, file: u32, shared: &SharedInput, to_end: bool) {
         let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
-        while let Some(feed) = shared.as_mut() {
-            match self.next(file, feed) {
+        while let Some(input) = shared.as_mut() {
+            match self.next_block(file, input) {
                 Ok(true) => {}
                 Ok(false) => *shared = None,
                 Err(error) => {
@@ -220,22 +221,22 @@ impl<'w> PieceReader<'w> {
                     self.record_failure(file, Err(error));
                 }
             }
-            if !whole {
+            if !to_end {
                 return;
             }
         }
     }
 
-    /// Reads the next block of a feed and returns whether there may be another.
-    fn next(&mut self, file: u32, feed: &mut Feed) -> io::Result<bool> {
-        let Some(fed) = feed.next()? else { return Ok(false) };
-        (self.progress)(fed.bytes);
-        let settings = self.read_settings(file, &feed.plan);
-        let decoder = match &mut feed.decoder {
+    /// Reads the next block of an input that is read in order, and returns whether there may be another.
+    fn next_block(&mut self, file: u32, input: &mut SequentialInput) -> io::Result<bool> {
+        let Some(block) = input.next()? else { return Ok(false) };
+        (self.progress)(block.bytes);
+        let settings = self.read_settings(file, &input.plan);
+        let decoder = match &mut input.decoder {
             Some(decoder) => &mut **decoder,
-            None => self.decoders.of(&feed.plan),
+            None => self.decoders.of(&input.plan),
         };
-        self.chunk.read(&Part::fed(&fed), &settings, self.memory, decoder);
+        self.chunk.read(&StretchSource::sequential(&block), &settings, self.memory, decoder);
         Ok(true)
     }
 
@@ -244,19 +245,19 @@ impl<'w> PieceReader<'w> {
         let lines = buffer.read(&File::open(small.path)?, 0, small.length, u64::MAX)?;
         let text = lines.text;
         if reader::is_plain(text) {
-            let plan = self.plan(small.file, &text[..text.len().min(FRONT)]);
+            let plan = self.plan(small.file, &text[..text.len().min(DETECTION_BYTES)]);
             if plan.reads_in_parallel() {
                 self.lines(small.file, text, small.length, &plan);
             } else {
-                self.whole(small.file, Box::new(Cursor::new(text.to_vec())), &plan)?;
+                self.read_to_end(small.file, Box::new(Cursor::new(text.to_vec())), &plan)?;
             }
             return check_not_truncated(&lines, small.length);
         }
         let Bytes::Stream(stream) = reader::stream(Box::new(Cursor::new(text.to_vec())))? else { return Ok(()) };
-        let (front, stream) = reader::front_of(stream, FRONT);
+        let (front, stream) = reader::front_of(stream, DETECTION_BYTES);
         let plan = self.plan(small.file, &front);
         if !plan.reads_in_parallel() {
-            return self.whole(small.file, stream, &plan);
+            return self.read_to_end(small.file, stream, &plan);
         }
         let mut blocks = Blocks::new(stream, SMALL_BLOCK);
         while let Some(block) = blocks.next_block()? {
@@ -266,16 +267,16 @@ impl<'w> PieceReader<'w> {
     }
 
     /// Detects and records how the input with this front is read.
-    fn plan(&mut self, file: u32, front: &[u8]) -> Arc<Plan> {
-        let plan = Arc::new(Plan::of(front, &self.options.settings()));
+    fn plan(&mut self, file: u32, front: &[u8]) -> Arc<ReadPlan> {
+        let plan = Arc::new(ReadPlan::of(front, &self.options.settings()));
         self.chunk.plans.push((file, Arc::clone(&plan)));
         plan
     }
 
     /// Reads an input in order, to its end.
-    fn whole(&mut self, file: u32, input: Box<dyn Read + Send>, plan: &Arc<Plan>) -> io::Result<()> {
-        let mut feed = Feed::new(input, SMALL_BLOCK, plan, self.stream(file), self.options.zone);
-        while self.next(file, &mut feed)? {}
+    fn read_to_end(&mut self, file: u32, input: Box<dyn Read + Send>, plan: &Arc<ReadPlan>) -> io::Result<()> {
+        let mut input = SequentialInput::new(input, SMALL_BLOCK, plan, self.default_run(file), self.options.zone);
+        while self.next_block(file, &mut input)? {}
         Ok(())
     }
 }

@@ -18,7 +18,7 @@ pub(crate) struct OriginalPosition {
 pub(crate) struct Defaults {
     /// Time of writing.
     pub(crate) time: Option<Time>,
-    /// Origin: records of one source that name no run belong together.
+    /// What wrote the record; records from the same source that name no run are taken to be of one run.
     pub(crate) source: Option<Box<str>>,
     pub(crate) run: Option<Box<str>>,
     pub(crate) call: Option<Box<str>>,

@@ -1,15 +1,14 @@
 //! Reads the bytes of an input in blocks of whole lines: windows of a plain file in parallel, blocks of a stream in
 //! sequence.
 
-use super::limits::LONGEST_LINE;
-use super::limits::WINDOW;
-use super::own_table;
+use super::attempts_table;
+use super::limits::{LONGEST_LINE, WINDOW};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
-/// Number of bytes after which the rest of a line is skipped, because the line will be rejected.
-pub(crate) const GIVEN_UP: usize = LONGEST_LINE + WINDOW as usize;
+/// Number of bytes of a line after which the rest of it is skipped, because the line will be rejected.
+pub(crate) const MAX_LINE_READ: usize = LONGEST_LINE + WINDOW as usize;
 
 /// Access to the bytes of an input.
 pub(crate) enum Bytes {
@@ -29,46 +28,46 @@ pub(crate) fn open(path: &Path) -> io::Result<Bytes> {
     if !metadata.is_file() {
         return stream(Box::new(file));
     }
-    let mut magic = [0; MAGIC];
+    let mut magic = [0; MAGIC_BYTES];
     let known = read_full(&mut file, &mut magic)?;
     match encoding(&magic[..known]) {
         Encoding::Plain => Ok(Bytes::Plain(metadata.len())),
-        Encoding::Parquet => own_table::open(file).map(Bytes::Stream),
+        Encoding::Parquet => attempts_table::open(file).map(Bytes::Stream),
         _ => stream(Box::new(File::open(path)?)),
     }
 }
 
 /// Returns a decoding reader for a stream, whose encoding is detected from its first bytes.
 pub(crate) fn stream(input: Box<dyn Read + Send>) -> io::Result<Bytes> {
-    let (magic, whole) = front_of(Box::new(BufReader::with_capacity(1 << 18, input)), MAGIC);
+    let (magic, whole) = front_of(Box::new(BufReader::with_capacity(1 << 18, input)), MAGIC_BYTES);
     let text: Box<dyn Read + Send> = match encoding(&magic) {
         Encoding::Plain => return Ok(Bytes::Stream(whole)),
         Encoding::Gzip => Box::new(flate2::read::MultiGzDecoder::new(whole)),
         Encoding::Zstd => Box::new(zstd::stream::read::Decoder::new(whole)?),
         Encoding::Utf16 { big_endian } => Box::new(Utf16::new(whole, big_endian)),
-        Encoding::Parquet => own_table::open_stream(whole)?,
+        Encoding::Parquet => attempts_table::open_stream(whole)?,
     };
-    let (magic, text) = front_of(text, MAGIC);
-    Ok(Bytes::Stream(if encoding(&magic) == Encoding::Parquet { own_table::open_stream(text)? } else { text }))
+    let (magic, text) = front_of(text, MAGIC_BYTES);
+    Ok(Bytes::Stream(if encoding(&magic) == Encoding::Parquet { attempts_table::open_stream(text)? } else { text }))
 }
 
 /// Returns the first `bytes` bytes of a stream, or fewer if it is shorter, and a reader that repeats the stream from
-/// its beginning. A read error met here is repeated at the same place.
+/// its beginning. If reading fails here, that reader fails with the same error after the same bytes.
 pub(crate) fn front_of(mut stream: Box<dyn Read + Send>, bytes: usize) -> (Vec<u8>, Box<dyn Read + Send>) {
     let mut front = Vec::with_capacity(bytes);
     let failure = stream.by_ref().take(bytes as u64).read_to_end(&mut front).err();
-    let again = io::Cursor::new(front.clone());
+    let repeated = io::Cursor::new(front.clone());
     let whole: Box<dyn Read + Send> = match failure {
-        Some(error) => Box::new(again.chain(Broken(Some(error)))),
-        None => Box::new(again.chain(stream)),
+        Some(error) => Box::new(repeated.chain(FailingReader(Some(error)))),
+        None => Box::new(repeated.chain(stream)),
     };
     (front, whole)
 }
 
 /// A reader that fails once with the given error, and is then at its end.
-struct Broken(Option<io::Error>);
+struct FailingReader(Option<io::Error>);
 
-impl Read for Broken {
+impl Read for FailingReader {
     fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
         self.0.take().map_or(Ok(0), Err)
     }
@@ -89,16 +88,16 @@ enum Encoding {
     Utf16 {
         big_endian: bool,
     },
-    /// A table, which this program wrote.
+    /// Only tables of attempts written by this program can be read.
     Parquet,
 }
 
 /// Number of bytes at the start of an input that show its encoding.
-const MAGIC: usize = 4;
+const MAGIC_BYTES: usize = 4;
 
 /// Names the encoding of a file, detected from its first bytes.
 pub(crate) fn packing(path: &Path) -> io::Result<&'static str> {
-    let mut magic = [0; MAGIC];
+    let mut magic = [0; MAGIC_BYTES];
     let known = read_full(&mut File::open(path)?, &mut magic)?;
     Ok(match encoding(&magic[..known]) {
         Encoding::Plain => "plain",
@@ -109,14 +108,14 @@ pub(crate) fn packing(path: &Path) -> io::Result<&'static str> {
     })
 }
 
-/// Detects the encoding from the first bytes; [`MAGIC`] of them suffice.
+/// Detects the encoding from the first bytes; [`MAGIC_BYTES`] of them suffice.
 fn encoding(magic: &[u8]) -> Encoding {
     match magic {
         [0x1f, 0x8b, ..] => Encoding::Gzip,
         [0x28, 0xb5, 0x2f, 0xfd, ..] => Encoding::Zstd,
         [0xff, 0xfe, ..] => Encoding::Utf16 { big_endian: false },
         [0xfe, 0xff, ..] => Encoding::Utf16 { big_endian: true },
-        magic if magic.starts_with(own_table::PARQUET) => Encoding::Parquet,
+        magic if magic.starts_with(attempts_table::PARQUET) => Encoding::Parquet,
         _ => Encoding::Plain,
     }
 }
@@ -179,8 +178,8 @@ impl<R: Read> Blocks<R> {
                 self.rest = block.split_off(known + newline + 1);
                 return Ok(Some(block));
             }
-            // A line longer than a block is read on; beyond the longest line allowed it is passed on truncated, to be
-            // rejected.
+            // A line longer than a block is read further. Beyond the longest line allowed, it is returned truncated, to
+            // be rejected.
             if block.len() > LONGEST_LINE {
                 self.skip_line();
                 block.push(b'\n');
@@ -226,27 +225,31 @@ impl<R: Read> Blocks<R> {
 struct Utf16<R> {
     input: R,
     big_endian: bool,
-    odd: Option<u8>,
-    high: Option<u16>,
-    ready: Vec<u8>,
-    given: usize,
+    /// First byte of a code unit that was split at the end of the previous block.
+    odd_byte: Option<u8>,
+    /// High surrogate whose low surrogate follows in the next block.
+    high_surrogate: Option<u16>,
+    /// Converted text, and the number of bytes of it that were returned.
+    converted: Vec<u8>,
+    returned: usize,
 }
 
 impl<R: Read> Utf16<R> {
     fn new(input: R, big_endian: bool) -> Self {
-        Utf16 { input, big_endian, odd: None, high: None, ready: Vec::new(), given: 0 }
+        Utf16 { input, big_endian, odd_byte: None, high_surrogate: None, converted: Vec::new(), returned: 0 }
     }
 
+    /// Converts the next block, and returns whether there is any text.
     fn refill(&mut self) -> io::Result<bool> {
         let mut raw = vec![0; 1 << 16];
         let mut from = 0;
-        if let Some(byte) = self.odd.take() {
+        if let Some(byte) = self.odd_byte.take() {
             raw[0] = byte;
             from = 1;
         }
         let got = from + read_full(&mut self.input, &mut raw[from..])?;
         if got % 2 == 1 {
-            self.odd = Some(raw[got - 1]);
+            self.odd_byte = Some(raw[got - 1]);
         }
         let units = raw[..got - got % 2].chunks_exact(2).map(|pair| {
             if self.big_endian {
@@ -255,25 +258,25 @@ impl<R: Read> Utf16<R> {
                 u16::from_le_bytes([pair[0], pair[1]])
             }
         });
-        let mut units: Vec<u16> = self.high.take().into_iter().chain(units).collect();
+        let mut units: Vec<u16> = self.high_surrogate.take().into_iter().chain(units).collect();
         // A surrogate pair may be split at the end of the block.
         if got == raw.len() && units.last().is_some_and(|unit| (0xd800..0xdc00).contains(unit)) {
-            self.high = units.pop();
+            self.high_surrogate = units.pop();
         }
-        self.ready = String::from_utf16_lossy(&units).into_bytes();
-        self.given = 0;
-        Ok(!self.ready.is_empty())
+        self.converted = String::from_utf16_lossy(&units).into_bytes();
+        self.returned = 0;
+        Ok(!self.converted.is_empty())
     }
 }
 
 impl<R: Read> Read for Utf16<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.given == self.ready.len() && !self.refill()? {
+        if self.returned == self.converted.len() && !self.refill()? {
             return Ok(0);
         }
-        let n = buffer.len().min(self.ready.len() - self.given);
-        buffer[..n].copy_from_slice(&self.ready[self.given..self.given + n]);
-        self.given += n;
+        let n = buffer.len().min(self.converted.len() - self.returned);
+        buffer[..n].copy_from_slice(&self.converted[self.returned..self.returned + n]);
+        self.returned += n;
         Ok(n)
     }
 }

@@ -1,10 +1,10 @@
-//! Receives what decoders read.
+//! Receives what decoders read: rows of a table are made of the records, and every line is counted.
 
 use super::dialect::Dialect;
 use super::line_counts::{LineCounts, ReadSettings};
 use super::position::Position;
 use super::record::{Memory, Place, Record, Taken, take};
-use super::unended::Start;
+use super::unended_attempts::LoggedStart;
 use crate::model::{AttemptTable, Zone};
 
 /// Receives the units of a format from a decoder and counts them. Every unit is reported exactly once: as a record, as
@@ -20,13 +20,15 @@ pub(crate) struct Sink<'c> {
 /// Destination of records.
 pub(in crate::ingest) enum To<'c> {
     /// Rows of a table.
-    Rows { table: &'c mut AttemptTable, memory: &'c mut Memory },
-    /// A callback.
-    Look(Look<'c>),
+    Rows {
+        table: &'c mut AttemptTable,
+        memory: &'c mut Memory,
+    },
+    Callback(RecordCallback<'c>),
 }
 
 /// Called with a record, its text and its context; returns what became of the record.
-pub(in crate::ingest) type Look<'c> = &'c mut dyn FnMut(&Record<'_>, &str, &Place<'_>) -> Taken;
+pub(in crate::ingest) type RecordCallback<'c> = &'c mut dyn FnMut(&Record<'_>, &str, &Place<'_>) -> Taken;
 
 impl<'c> Sink<'c> {
     /// Returns the user-defined vocabulary.
@@ -44,7 +46,7 @@ impl<'c> Sink<'c> {
         let place = self.reading.place(at);
         let taken = match &mut self.to {
             To::Rows { table, memory } => take(record, raw, &place, memory, table),
-            To::Look(look) => look(record, raw, &place),
+            To::Callback(callback) => callback(record, raw, &place),
         };
         if matches!(taken, Taken::Attempt) {
             record.misread.iter().for_each(|(field, text)| self.misread(field.name(), text, at));
@@ -57,9 +59,9 @@ impl<'c> Sink<'c> {
         self.counts.skip();
     }
 
-    /// Counts a unit that begins an attempt whose end is certainly not logged.
+    /// Counts a unit that is the start of an attempt whose end is certainly not logged.
     pub(crate) fn unended(&mut self, at: Position<'_>) {
-        self.counts.begun.push(Start { line: u64::from(at.line), begun: None });
+        self.counts.starts.push(LoggedStart { line: u64::from(at.line), attempt: None });
         self.counts.skip();
     }
 

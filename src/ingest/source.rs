@@ -34,8 +34,8 @@ pub fn packing(source: &Source) -> &'static str {
     }
 }
 
-/// File name extensions searched for in directories; a file named explicitly is read whatever its name.
-const LOG_ENDINGS: [&str; 11] = ["jsonl", "ndjson", "json", "log", "txt", "gz", "zst", "zstd", "out", "csv", "tsv"];
+/// Extensions of the files that are read in directories; a file named explicitly is read whatever its name.
+const LOG_EXTENSIONS: [&str; 11] = ["jsonl", "ndjson", "json", "log", "txt", "gz", "zst", "zstd", "out", "csv", "tsv"];
 
 /// Returns the inputs that the arguments name, sorted by name and without duplicates. A file that does not exist is
 /// included if there are other inputs; opening it reports the error.
@@ -51,11 +51,11 @@ pub fn resolve(arguments: &[String]) -> Result<Vec<Source>, IngestError> {
         if argument == "-" {
             sources.push(Source::Stdin);
         } else if path.is_dir() {
-            sources.extend(directory(path)?);
+            sources.extend(logs_in(path)?);
         } else {
             match path.metadata() {
                 Err(source) if source.kind() == io::ErrorKind::NotFound => {
-                    let found = if is_pattern(argument) { pattern(argument)? } else { Vec::new() };
+                    let found = if is_pattern(argument) { matching_files(argument)? } else { Vec::new() };
                     if found.is_empty() {
                         missing.push((path, source));
                     }
@@ -78,13 +78,13 @@ pub fn resolve(arguments: &[String]) -> Result<Vec<Source>, IngestError> {
         _ => sources.extend(missing.into_iter().map(|(path, _)| Source::File(path.to_owned()))),
     }
     // Comparing paths component by component is slow, so the key is computed once per path.
-    sources.sort_by_cached_key(order);
+    sources.sort_by_cached_key(sort_key);
     sources.dedup();
     Ok(sources)
 }
 
 /// Returns a key whose bytes compare as sources do: standard input first, then paths by component.
-pub(super) fn order(source: &Source) -> Vec<u8> {
+pub(super) fn sort_key(source: &Source) -> Vec<u8> {
     let Source::File(path) = source else { return Vec::new() };
     let mut key = Vec::with_capacity(path.as_os_str().len() + 16);
     key.push(0);
@@ -103,7 +103,8 @@ pub(super) fn order(source: &Source) -> Vec<u8> {
     key
 }
 
-fn directory(path: &Path) -> Result<Vec<Source>, IngestError> {
+/// Returns the logs in a directory and its subdirectories.
+fn logs_in(path: &Path) -> Result<Vec<Source>, IngestError> {
     let mut found = Vec::new();
     for entry in ignore::WalkBuilder::new(path).standard_filters(false).hidden(true).build() {
         let entry = match entry {
@@ -131,12 +132,15 @@ fn directory(path: &Path) -> Result<Vec<Source>, IngestError> {
 /// Whether a file name is that of a log: `app.jsonl`, `app.log.3`, `app.log-20260105.gz`.
 pub(crate) fn looks_like_a_log(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
-    name.split('.').skip(1).any(|part| LOG_ENDINGS.iter().any(|ending| part.split('-').next() == Some(*ending)))
+    name.split('.')
+        .skip(1)
+        .any(|part| LOG_EXTENSIONS.iter().any(|extension| part.split('-').next() == Some(*extension)))
 }
 
-fn pattern(text: &str) -> Result<Vec<Source>, IngestError> {
-    let bad = |reason: String| IngestError::Pattern { pattern: text.to_owned(), reason };
-    let paths = glob::glob(text).map_err(|error| bad(error.to_string()))?;
+/// Returns the files that match a glob pattern.
+fn matching_files(text: &str) -> Result<Vec<Source>, IngestError> {
+    let malformed = |reason: String| IngestError::Pattern { pattern: text.to_owned(), reason };
+    let paths = glob::glob(text).map_err(|error| malformed(error.to_string()))?;
     Ok(paths.filter_map(Result::ok).filter(|path| path.is_file()).map(Source::File).collect())
 }
 
@@ -144,6 +148,7 @@ fn is_pattern(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }
 
+/// Opens a source.
 pub(super) fn bytes_of(source: &Source) -> std::io::Result<reader::Bytes> {
     match source {
         Source::Stdin => reader::stream(Box::new(std::io::stdin())),
@@ -156,19 +161,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_key_of_a_source_orders_as_it_does() {
+    fn sort_keys_compare_like_sources() {
         let paths = [
             "a", "a/b", "a-b", "a.b", "a/./b", "a//c", "/a", "/", "./a", "../a", "b/a", "ab", "a b", "A", "", "é",
             "a/b/c", "a/b-c", "..", ".", "a/", "/a/b",
         ];
         let sources = || paths.iter().map(|path| Source::File(PathBuf::from(path))).chain([Source::Stdin]);
         for (a, b) in sources().flat_map(|a| sources().map(move |b| (a.clone(), b))) {
-            assert_eq!(order(&a).cmp(&order(&b)), a.cmp(&b), "{a:?} {b:?}");
+            assert_eq!(sort_key(&a).cmp(&sort_key(&b)), a.cmp(&b), "{a:?} {b:?}");
         }
     }
 
     #[test]
-    fn names_of_logs() {
+    fn logs_are_recognized_by_their_names() {
         for name in ["a.jsonl", "a.log", "a.log.3", "a.log-20260105", "a.jsonl.gz", "b.ndjson.zst"] {
             assert!(looks_like_a_log(Path::new(name)), "{name}");
         }

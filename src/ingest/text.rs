@@ -1,6 +1,6 @@
 //! Reads logs that are already in memory.
 
-use super::chunk::{Chunk, Part};
+use super::chunk::{Chunk, StretchSource};
 use super::conventions::Conventions;
 use super::formats::native::NativeDecoder;
 use super::line_counts::ReadSettings;
@@ -24,12 +24,12 @@ pub(super) fn read_with(text: &str, mut decoder: NativeDecoder) -> AttemptTable 
         dialect: &options.dialect,
         keep_rejects: false,
         keep_ids: false,
-        beside_others: false,
+        has_other_inputs: false,
         conventions: Conventions::default(),
     };
     let mut memory = Memory::default();
     let mut chunk = Chunk::new(0, &mut memory);
-    chunk.read(&Part::plain(text.as_bytes(), text.len() as u64), &reading, &mut memory, &mut decoder);
+    chunk.read(&StretchSource::plain(text.as_bytes(), text.len() as u64), &reading, &mut memory, &mut decoder);
     let mut table = chunk.table;
     table.files.push("text".to_owned());
     table.find_all_views();

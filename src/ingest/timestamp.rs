@@ -9,11 +9,11 @@ const OLDEST_S: f64 = 631_152_000.0;
 /// Latest plausible time of a log, 2100-01-01, in epoch seconds.
 const NEWEST_S: f64 = 4_102_444_800.0;
 
-/// Formats of loggers, without a zone. A comma before the fraction is replaced by a point first.
-const LOCAL: [&str; 5] =
+/// Formats of loggers without a zone, in strftime notation. A comma before the fraction is replaced by a point first.
+const LOCAL_FORMATS: [&str; 5] =
     ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y/%m/%d %H:%M:%S%.f", "%d/%b/%Y:%H:%M:%S", "%Y%m%dT%H%M%S%.f"];
 
-/// Parses a number since the epoch, whose unit is inferred from its size.
+/// Parses a number since the epoch in s, ms, µs or ns, whose unit is inferred from its size.
 pub(crate) fn from_number(value: f64) -> Option<Time> {
     [1e6, 1e3, 1.0, 1e-3].into_iter().find_map(|us_per_unit| {
         let seconds = value * us_per_unit / 1e6;
@@ -39,7 +39,7 @@ pub(crate) fn from_text(text: &str, zone: Zone) -> Option<Time> {
 
 fn from_other_text(text: &str, zone: Zone) -> Option<Time> {
     let text = text.trim();
-    if let Some(time) = plain(text, zone) {
+    if let Some(time) = common_format(text, zone) {
         return Some(time);
     }
     if let Ok(time) = DateTime::parse_from_rfc3339(text) {
@@ -60,28 +60,28 @@ fn zoned(text: &str) -> Option<Time> {
     if let Ok(time) = DateTime::parse_from_rfc2822(text) {
         return Some(Time(time.timestamp_micros()));
     }
-    let spelled = ["%Y-%m-%d %H:%M:%S%.f%#z", "%Y-%m-%d %H:%M:%S%.f %z", "%d/%b/%Y:%H:%M:%S %z"];
+    let formats = ["%Y-%m-%d %H:%M:%S%.f%#z", "%Y-%m-%d %H:%M:%S%.f %z", "%d/%b/%Y:%H:%M:%S %z"];
     let text = text.replace(',', ".");
-    let dated = spelled.iter().find_map(|format| DateTime::parse_from_str(&text, format).ok());
-    dated.map(|time| Time(time.timestamp_micros()))
+    let parsed = formats.iter().find_map(|format| DateTime::parse_from_str(&text, format).ok());
+    parsed.map(|time| Time(time.timestamp_micros()))
 }
 
 fn local(text: &str, zone: Zone) -> Option<Time> {
-    let (reading, zone) = wall_clock(text, zone)?;
-    zone.local_to_utc(reading)
+    let (local, zone) = local_time(text, zone)?;
+    zone.local_to_utc(local)
 }
 
 /// Whether it is a local time that does not exist in `zone`, because clocks were set forward.
 pub(crate) fn is_skipped(text: &str, zone: Zone) -> bool {
-    wall_clock(text.trim(), zone).is_some_and(|(reading, zone)| zone.local_to_utc(reading).is_none())
+    local_time(text.trim(), zone).is_some_and(|(local, zone)| zone.local_to_utc(local).is_none())
 }
 
-/// Returns the local time and its zone.
-fn wall_clock(text: &str, zone: Zone) -> Option<(NaiveDateTime, Zone)> {
+/// Parses a time without an offset, and returns it with its zone: UTC if the text says so, else `zone`.
+fn local_time(text: &str, zone: Zone) -> Option<(NaiveDateTime, Zone)> {
     let utc = text.strip_suffix(" UTC").or_else(|| text.strip_suffix('Z'));
     let (text, zone) = utc.map_or((text, zone), |rest| (rest, Zone::UTC));
     let text = text.replace(',', ".");
-    let parsed = LOCAL.iter().find_map(|format| NaiveDateTime::parse_from_str(&text, format).ok())?;
+    let parsed = LOCAL_FORMATS.iter().find_map(|format| NaiveDateTime::parse_from_str(&text, format).ok())?;
     Some((parsed, zone))
 }
 
@@ -99,9 +99,9 @@ fn rfc3339_utc(text: &[u8]) -> Option<Time> {
     Some(Time(seconds * 1_000_000 + us))
 }
 
-/// Parses the usual formats of loggers in one pass: `YYYY-MM-DD HH:MM:SS[,fraction]`, followed by an offset or in
-/// `zone`. `None` does not mean the text is invalid: rare formats are left to the date library.
-fn plain(text: &str, zone: Zone) -> Option<Time> {
+/// Parses the most common formats of loggers without a date library: `YYYY-MM-DD HH:MM:SS[,fraction]`, followed by an
+/// offset or in `zone`. `None` does not mean that the text is invalid: other formats are left to the date library.
+fn common_format(text: &str, zone: Zone) -> Option<Time> {
     let (minute, rest) = text.as_bytes().split_first_chunk::<16>()?;
     let ([b':', tens @ b'0'..=b'5', ones @ b'0'..=b'9'], rest) = rest.split_first_chunk::<3>()? else { return None };
     let seconds = i64::from(tens - b'0') * 10 + i64::from(ones - b'0');
@@ -113,17 +113,17 @@ fn plain(text: &str, zone: Zone) -> Option<Time> {
         }
         _ => (0, rest),
     };
-    let reading = Time((minute_of(minute)? * 60 + seconds) * 1_000_000 + us);
+    let local = Time((minute_of(minute)? * 60 + seconds) * 1_000_000 + us);
     let two = |digits: &[u8; 2]| digits::integer(digits).filter(|_| digits[0] != b'-');
     match rest {
-        [] => zone.local_to_utc(reading.utc().naive_utc()),
+        [] => zone.local_to_utc(local.utc().naive_utc()),
         [sign @ (b'+' | b'-'), h0, h1, b':', m0, m1] | [sign @ (b'+' | b'-'), h0, h1, m0, m1] => {
             let (hours, minutes) = (two(&[*h0, *h1])?, two(&[*m0, *m1])?);
             if hours > 23 || minutes > 59 || text.contains(',') {
                 return None;
             }
             let offset_us = (hours * 60 + minutes) * 60_000_000;
-            Some(reading.plus_us(if *sign == b'+' { -offset_us } else { offset_us }))
+            Some(local.plus_us(if *sign == b'+' { -offset_us } else { offset_us }))
         }
         _ => None,
     }
@@ -155,7 +155,7 @@ fn minute_of(text: &[u8; 16]) -> Option<i64> {
     Some(minutes)
 }
 
-/// Parses `.123456789Z` or `Z` into microseconds; finer digits are dropped.
+/// Parses `.123456789Z` or `Z` into microseconds; further digits are dropped.
 #[inline]
 fn fraction_us(tail: &[u8]) -> Option<i64> {
     let (last, fraction) = tail.split_last()?;
@@ -166,20 +166,21 @@ fn fraction_us(tail: &[u8]) -> Option<i64> {
     if *point == b'.' { millionths(digits) } else { None }
 }
 
-/// Parses the digits after the decimal point into microseconds; finer digits are dropped.
+/// Parses the digits after the decimal point into microseconds; further digits are dropped.
 #[inline(always)]
 fn millionths(digits: &[u8]) -> Option<i64> {
-    // Computed in billionths first, from at most nine digits.
+    // Up to nine digits are read as billionths.
     let (value, missing) = match digits {
         [most @ .., last @ b'0'..=b'9'] if most.len() == 8 => {
             (i64::from(digits::up_to_eight_digits(most)?) * 10 + i64::from(last - b'0'), 0)
         }
         digits => (digits::up_to_eight_digits(digits)?.into(), 9 - digits.len()),
     };
-    Some(value * TENS[missing] / 1000)
+    Some(value * POWERS_OF_TEN[missing] / 1000)
 }
 
-const TENS: [i64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+/// Powers of ten.
+const POWERS_OF_TEN: [i64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
 #[cfg(test)]
 mod tests {
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn one_moment_in_many_spellings() {
+    fn one_time_in_many_formats() {
         for spelling in [
             "2026-01-05T10:00:12.300Z",
             "2026-01-05T10:00:12.3Z",
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn epoch_units_are_told_by_size() {
+    fn the_unit_of_epoch_numbers_is_inferred_from_their_size() {
         let s = 1_767_607_212;
         for value in [s, s * 1000, s * 1_000_000, s * 1_000_000_000] {
             assert_eq!(from_integer(value), Some(Time(s * 1_000_000)));
@@ -222,14 +223,14 @@ mod tests {
     }
 
     #[test]
-    fn zone_less_times_take_the_zone_given() {
+    fn times_without_a_zone_are_in_the_given_zone() {
         let zone: Zone = "Europe/Berlin".parse().unwrap_or(Zone::UTC);
         let time = from_text("2026-07-01 12:00:00", zone).map(|time| time.to_string());
         assert_eq!(time.as_deref(), Some("2026-07-01T10:00:00Z"));
     }
 
     #[test]
-    fn usual_spellings_are_read_as_the_date_library_reads_them() {
+    fn common_formats_are_read_as_the_date_library_reads_them() {
         for date in ["2026-03-29 01:59:59", "2026-10-25T02:30:00", "2024-02-29 23:59:59", "2026-02-30 00:00:00"] {
             for fraction in ["", ".5", ",250", ".250123", ",25012345", ".", ","] {
                 for offset in ["", "Z", "+02:00", "-0330", "+24:00", "+2:00", "+-1:00", " +0200", " UTC"] {
@@ -239,7 +240,7 @@ mod tests {
                         let slow = slow.or_else(|| zoned(&text)).or_else(|| local(&text, zone));
                         // The formats of the fallback require a colon in the offset after a `T`.
                         let is_basic = text.contains('T') && offset == "-0330";
-                        if let Some(quick) = plain(&text, zone).filter(|_| !is_basic) {
+                        if let Some(quick) = common_format(&text, zone).filter(|_| !is_basic) {
                             assert_eq!(Some(quick), slow, "{text}");
                         }
                     }
@@ -249,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_none() {
+    fn invalid_times_are_none() {
         for bad in [
             "",
             "yesterday",

@@ -9,9 +9,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Length in bytes up to which the parts of a line are joined.
-const LONGEST_JOINED: usize = super::limits::LONGEST_LINE;
-/// Largest number of lines whose parts are awaited at once.
-const MOST_OPEN: usize = 1024;
+const MAX_JOINED: usize = super::limits::LONGEST_LINE;
+/// Largest number of lines whose remaining parts are awaited at once.
+const MAX_INCOMPLETE: usize = 1024;
 
 /// The envelopes of the lines of an input, from the outside in.
 #[derive(Clone, Default)]
@@ -28,13 +28,13 @@ impl std::fmt::Debug for Wrapping {
 }
 
 impl Wrapping {
-    /// Whether lines are read unchanged.
+    /// Whether there is nothing to unwrap: lines are read unchanged.
     pub(crate) fn is_none(&self) -> bool {
         self.documents.is_none() && self.envelopes.is_empty()
     }
 
     /// Whether each line can be unwrapped independently of those before it.
-    pub(crate) fn is_by_line(&self) -> bool {
+    pub(crate) fn is_line_by_line(&self) -> bool {
         self.documents.is_none() && self.envelopes.iter().all(|envelope| !envelope.joins())
     }
 
@@ -112,27 +112,27 @@ pub(crate) struct Unwrapper {
     envelopes: Vec<&'static dyn Envelope>,
     documents: Option<Documents>,
     /// Run of records that name none.
-    stream: String,
+    default_run: String,
     zone: Zone,
-    /// Parts received so far of incomplete lines, by envelope, source and output.
-    open: BTreeMap<(usize, String, String), (String, OriginalPosition)>,
+    /// Lines of which not all parts were received, by envelope, source and output.
+    incomplete: BTreeMap<(usize, String, String), (String, OriginalPosition)>,
     out: Unwrapped,
 }
 
 impl Unwrapper {
-    pub(crate) fn new(wrapping: &Wrapping, stream: &str, zone: Zone) -> Unwrapper {
+    pub(crate) fn new(wrapping: &Wrapping, default_run: &str, zone: Zone) -> Unwrapper {
         Unwrapper {
             envelopes: wrapping.envelopes.clone(),
             documents: wrapping.documents.map(Documents::new),
-            stream: stream.to_owned(),
+            default_run: default_run.to_owned(),
             zone,
-            open: BTreeMap::new(),
+            incomplete: BTreeMap::new(),
             out: Unwrapped::default(),
         }
     }
 
     /// Adds whole lines; `first` is the number of the first line.
-    pub(crate) fn take(&mut self, bytes: &[u8], first: u32) {
+    pub(crate) fn add_lines(&mut self, bytes: &[u8], first: u32) {
         let text = text_of(bytes);
         let Some(mut documents) = self.documents.take() else {
             for (line, number) in lines(&text).zip(first..) {
@@ -140,7 +140,7 @@ impl Unwrapper {
             }
             return;
         };
-        documents.take(&text, first, &mut |record, position| self.line(record, position));
+        documents.scan(&text, first, &mut |record, position| self.line(record, position));
         self.documents = Some(documents);
     }
 
@@ -149,56 +149,57 @@ impl Unwrapper {
         if let Some(mut documents) = self.documents.take() {
             documents.finish(&mut |record, position| self.line(record, position));
         }
-        for ((layer, ..), (text, position)) in std::mem::take(&mut self.open) {
-            self.peel(layer + 1, &text, OriginalPosition { defaults: NO_DEFAULTS, ..position });
+        for ((layer, ..), (text, position)) in std::mem::take(&mut self.incomplete) {
+            self.unwrap_from(layer + 1, &text, OriginalPosition { defaults: NO_DEFAULTS, ..position });
         }
     }
 
     /// Returns what was unwrapped since the previous call.
-    pub(crate) fn give(&mut self) -> Unwrapped {
+    pub(crate) fn take_lines(&mut self) -> Unwrapped {
         std::mem::take(&mut self.out)
     }
 
     fn line(&mut self, line: &str, position: OriginalPosition) {
-        self.peel(0, cleaned(line).as_ref(), position);
+        self.unwrap_from(0, cleaned(line).as_ref(), position);
     }
 
-    fn peel(&mut self, layer: usize, text: &str, position: OriginalPosition) {
+    /// Removes the envelopes from number `layer` on, and adds the text inside them.
+    fn unwrap_from(&mut self, layer: usize, text: &str, position: OriginalPosition) {
         let Some(envelope) = self.envelopes.get(layer).copied() else { return self.out.push(text, position) };
         let (mut record, zone) = (position.record, self.zone);
         let mut take = |inner: &Inner<'_>| {
             let position =
                 OriginalPosition { record, defaults: self.defaults_of(inner, position.defaults), ..position };
             record += 1;
-            self.inner(layer, inner, position);
+            self.join_parts(layer, inner, position);
         };
-        if !envelope.peel(text.trim_end_matches(['\r', '\n']), zone, &mut take) {
+        if !envelope.unwrap_line(text.trim_end_matches(['\r', '\n']), zone, &mut take) {
             // A line without the envelope is passed on unchanged.
             self.out.push(text, position);
         }
     }
 
     /// Joins the parts of lines, and unwraps complete lines further.
-    fn inner(&mut self, layer: usize, inner: &Inner<'_>, position: OriginalPosition) {
-        if !inner.is_partial && self.open.is_empty() {
-            return self.peel(layer + 1, &inner.text, position);
+    fn join_parts(&mut self, layer: usize, inner: &Inner<'_>, position: OriginalPosition) {
+        if !inner.is_partial && self.incomplete.is_empty() {
+            return self.unwrap_from(layer + 1, &inner.text, position);
         }
         // The source may be named by an outer envelope.
         let defaults = self.out.defaults.get(position.defaults as usize);
         let source = defaults.and_then(|defaults| defaults.source.as_deref()).unwrap_or_default();
         let output = inner.output.as_deref().unwrap_or_default();
         let key = (layer, source.to_owned(), output.to_owned());
-        if let Some((mut text, first)) = self.open.remove(&key) {
+        if let Some((mut text, first)) = self.incomplete.remove(&key) {
             text.push_str(&inner.text);
-            if inner.is_partial && text.len() <= LONGEST_JOINED {
-                self.open.insert(key, (text, first));
+            if inner.is_partial && text.len() <= MAX_JOINED {
+                self.incomplete.insert(key, (text, first));
             } else {
-                self.peel(layer + 1, &text, OriginalPosition { defaults: position.defaults, ..first });
+                self.unwrap_from(layer + 1, &text, OriginalPosition { defaults: position.defaults, ..first });
             }
-        } else if inner.is_partial && self.open.len() < MOST_OPEN {
-            self.open.insert(key, (inner.text.clone().into_owned(), position));
+        } else if inner.is_partial && self.incomplete.len() < MAX_INCOMPLETE {
+            self.incomplete.insert(key, (inner.text.clone().into_owned(), position));
         } else {
-            self.peel(layer + 1, &inner.text, position);
+            self.unwrap_from(layer + 1, &inner.text, position);
         }
     }
 
@@ -211,7 +212,7 @@ impl Unwrapper {
         let mut defaults = self.out.defaults.get(outer as usize).cloned().unwrap_or_default();
         defaults.time = inner.time.or(defaults.time);
         if let Some(source) = inner.source.as_deref() {
-            defaults.source = Some(format!("{} {source}", self.stream).into());
+            defaults.source = Some(format!("{} {source}", self.default_run).into());
         }
         self.out.defaults(defaults)
     }
@@ -225,20 +226,21 @@ pub(super) fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     simdutf8::basic::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
+/// Iterates over the lines without their newlines. Unlike [`str::lines`], it keeps carriage returns.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let (line, behind) = match memchr::memchr(b'\n', rest.as_bytes()) {
+        let (line, tail) = match memchr::memchr(b'\n', rest.as_bytes()) {
             Some(newline) => (&rest[..newline], &rest[newline + 1..]),
             None if rest.is_empty() => return None,
             None => (rest, ""),
         };
-        rest = behind;
+        rest = tail;
         Some(line)
     })
 }
 
-/// Removes a byte order mark and terminal escape sequences, which would hide the start by which envelopes are detected.
+/// Removes a byte order mark and terminal escape sequences: envelopes are recognized by the start of a line.
 fn cleaned(line: &str) -> Cow<'_, str> {
     let line = line.strip_prefix('\u{feff}').unwrap_or(line);
     if memchr::memchr(b'\x1b', line.as_bytes()).is_some() { super::ansi::without(line) } else { Cow::Borrowed(line) }
@@ -254,13 +256,13 @@ mod tests {
         let named = |name: &&str| *ENVELOPES.iter().find(|envelope| envelope.name() == *name).unwrap();
         let wrapping = Wrapping { documents: None, envelopes: names.iter().map(named).collect() };
         let mut unwrapper = Unwrapper::new(&wrapping, "log", Zone::UTC);
-        unwrapper.take(text.as_bytes(), 1);
+        unwrapper.add_lines(text.as_bytes(), 1);
         unwrapper.finish();
-        String::from_utf8(unwrapper.give().bytes).unwrap()
+        String::from_utf8(unwrapper.take_lines().bytes).unwrap()
     }
 
     #[test]
-    fn parts_are_joined_across_lines_of_another_output() {
+    fn parts_of_a_line_are_joined_although_other_outputs_write_between_them() {
         let docker =
             |log: &str, rest: &str| format!("{{\"log\":\"{log}\",{rest},\"time\":\"2026-01-05T10:00:00Z\"}}\n");
         let (out, err) = (r#""stream":"stdout""#, r#""stream":"stderr""#);

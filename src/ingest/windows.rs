@@ -1,23 +1,23 @@
 //! Reads the whole lines of ranges of a plain file into a reusable buffer, for analysis and for search.
 
-use super::reader::GIVEN_UP;
+use super::reader::MAX_LINE_READ;
 use std::fs::File;
 use std::io;
 
-/// Number of bytes read beyond a range at first, for the rest of its last line; most lines are shorter.
-const BEYOND: usize = 8 << 10;
+/// Number of bytes read after a range at first, for the rest of its last line; most lines are shorter.
+const READ_AHEAD: usize = 8 << 10;
 /// Largest buffer kept for the next range, in bytes; a larger one, left by a very long line, is freed.
-const KEPT: usize = 16 << 20;
-/// Page size in bytes, to which the buffer is aligned: into a buffer that begins just after a page boundary, as large
-/// allocations do, the system copies at a quarter of the speed.
+const MAX_KEPT_BUFFER: usize = 16 << 20;
+/// Page size in bytes, to which the buffer is aligned. Large allocations begin just after a page boundary, and the
+/// system was measured to copy into such a buffer at a quarter of the speed.
 const PAGE: usize = 4096;
 
-/// Buffer for one range after the other.
+/// Buffer for the lines of a range; it can be used for one range after the other.
 #[derive(Debug, Default)]
 pub(crate) struct Window {
     buffer: Vec<u8>,
-    /// Offset of the first page boundary in it.
-    from: usize,
+    /// Offset of the first page boundary in it, where the text begins.
+    aligned: usize,
 }
 
 /// Lines of a range.
@@ -30,18 +30,18 @@ pub(crate) struct Lines<'w> {
 
 impl Window {
     /// Reads the lines that begin in `start..end` of `file`, whose length is `length` bytes unless it changed. A line
-    /// that is too long to be kept is cut.
+    /// longer than [`MAX_LINE_READ`] is truncated.
     pub(crate) fn read(&mut self, file: &File, start: u64, end: u64, length: u64) -> io::Result<Lines<'_>> {
-        if self.buffer.len() > KEPT {
+        if self.buffer.len() > MAX_KEPT_BUFFER {
             *self = Window::default();
         }
         // The byte before `start` shows whether a line begins there.
         let from = start.saturating_sub(1);
         let wanted = (end - from) as usize;
-        let beyond = if end < length { BEYOND } else { 0 };
-        let mut known = self.fill(file, from, 0, wanted + beyond)?;
+        let read_ahead = if end < length { READ_AHEAD } else { 0 };
+        let mut known = self.fill(file, from, 0, wanted + read_ahead)?;
         let bytes = (known.min(wanted) as u64).saturating_sub(start - from);
-        let buffer = &self.buffer[self.from..];
+        let buffer = &self.buffer[self.aligned..];
         let within = &buffer[..known.min(wanted)];
         let first = match start {
             0 => 0,
@@ -51,29 +51,30 @@ impl Window {
         if first >= within.len() {
             return Ok(Lines { text: &[], bytes });
         }
+        // The rest of the last line is read in growing steps.
         let (mut searched, mut step) = (wanted - 1, 1 << 14);
         while known > searched {
-            let buffer = &mut self.buffer[self.from..];
+            let buffer = &mut self.buffer[self.aligned..];
             if let Some(newline) = memchr::memchr(b'\n', &buffer[searched..known]) {
                 known = searched + newline + 1;
                 break;
             }
             searched = known;
-            if known > GIVEN_UP {
+            if known > MAX_LINE_READ {
                 buffer[known - 1] = b'\n';
                 break;
             }
             known = self.fill(file, from, known, known + step)?;
             step = (step * 2).min(1 << 24);
         }
-        Ok(Lines { text: &self.buffer[self.from..][first..known], bytes })
+        Ok(Lines { text: &self.buffer[self.aligned..][first..known], bytes })
     }
 
     /// Fills the buffer, which holds `known` bytes of `file` from `from` on, to `most` bytes. Returns how many it then
     /// holds.
     fn fill(&mut self, file: &File, from: u64, mut known: usize, most: usize) -> io::Result<usize> {
         self.make_room(known, most);
-        let buffer = &mut self.buffer[self.from..];
+        let buffer = &mut self.buffer[self.aligned..];
         while known < most {
             match read_at(file, &mut buffer[known..most], from + known as u64) {
                 Ok(0) => break,
@@ -87,14 +88,14 @@ impl Window {
 
     /// Makes room for `most` page-aligned bytes, of which `known` are already in the buffer.
     fn make_room(&mut self, known: usize, most: usize) {
-        if self.buffer.len() >= self.from + most {
+        if self.buffer.len() >= self.aligned + most {
             return;
         }
         let mut larger = vec![0; most + PAGE];
         let at = larger.as_ptr().addr();
-        let from = at.next_multiple_of(PAGE) - at;
-        larger[from..from + known].copy_from_slice(&self.buffer[self.from..][..known]);
-        (self.buffer, self.from) = (larger, from);
+        let aligned = at.next_multiple_of(PAGE) - at;
+        larger[aligned..aligned + known].copy_from_slice(&self.buffer[self.aligned..][..known]);
+        (self.buffer, self.aligned) = (larger, aligned);
     }
 }
 
@@ -137,8 +138,8 @@ mod tests {
     use std::io::Write;
 
     #[test]
-    fn stretches_share_out_every_line_once() {
-        let long = "y".repeat(3 * BEYOND);
+    fn every_line_belongs_to_exactly_one_range() {
+        let long = "y".repeat(3 * READ_AHEAD);
         let text: String =
             (0..200).map(|i| format!("{}\n", "x".repeat(i * 7 % 40))).collect::<String>() + &long + "\n\ntail";
         let mut file = tempfile::NamedTempFile::new().unwrap();
@@ -154,12 +155,12 @@ mod tests {
                 assert!(part.is_empty() || part.ends_with(b"\n") || part.ends_with(b"tail"));
                 joined.extend_from_slice(part);
             }
-            assert_eq!(String::from_utf8(joined).unwrap(), text, "stretches of {size}");
+            assert_eq!(String::from_utf8(joined).unwrap(), text, "ranges of {size}");
         }
     }
 
     #[test]
-    fn a_buffer_begins_on_a_page() {
+    fn text_begins_at_a_page_boundary() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(&[b'x'; 3 << 20]).unwrap();
         let mut window = Window::default();
@@ -173,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_what_stands_between_newlines() {
+    fn lines_are_split_at_newlines() {
         for text in ["", "a", "a\n", "\n", "a\nbb\n\nc", "\n\n"] {
             let split: Vec<&[u8]> = text.as_bytes().split(|byte| *byte == b'\n').collect();
             assert!(each(text.as_bytes()).eq(split.iter().copied()), "{text:?}");

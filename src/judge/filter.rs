@@ -1,4 +1,4 @@
-//! Selection of the calls that the user's filter accepts.
+//! Applies the filter of the user's options to calls.
 
 use super::Judgement;
 use crate::calls::Call;
@@ -11,7 +11,7 @@ impl Filter {
     /// is accepted or rejected as a whole, so a call that fell back from one model to another belongs to both.
     #[must_use]
     pub fn wants_call(&self, call: &Call<'_>) -> bool {
-        self.wants(call.first().sent)
+        self.includes(call.first().sent)
             && (self.names.is_empty() || call.attempts().any(|attempt| self.names(call.table(), attempt)))
     }
 
@@ -27,27 +27,27 @@ impl Filter {
             ("--until", self.until.is_some_and(|until| first >= until)),
         ];
         let times = times.into_iter().filter(|(_, rejects)| *rejects).map(|(option, _)| option.to_owned());
-        let misses = |names: &&Names| !call.attempts().any(|attempt| fits(names, call.table(), attempt));
-        let names = self.names.iter().filter(misses).map(|names| format!("--{}", names.of.name()));
-        let alone: Vec<String> = times.chain(names).collect();
-        // Each name fits an attempt, but no attempt fits them all.
-        let together = || self.names.iter().map(|names| format!("--{}", names.of.name())).collect();
-        if alone.is_empty() { together() } else { alone }
+        let matches_none = |names: &&Names| !call.attempts().any(|attempt| matches_any(names, call.table(), attempt));
+        let names = self.names.iter().filter(matches_none).map(|names| format!("--{}", names.dimension.name()));
+        let rejected_by_one: Vec<String> = times.chain(names).collect();
+        // Each option accepts some attempt of the call, but no attempt is accepted by all options.
+        let all_names = || self.names.iter().map(|names| format!("--{}", names.dimension.name())).collect();
+        if rejected_by_one.is_empty() { all_names() } else { rejected_by_one }
     }
 
     /// Like [`Filter::wants_call`], for a call of a single attempt.
-    pub(super) fn wants_alone(&self, table: &AttemptTable, attempt: &Attempt) -> bool {
-        self.wants(attempt.sent) && self.names(table, attempt)
+    pub(super) fn wants_single(&self, table: &AttemptTable, attempt: &Attempt) -> bool {
+        self.includes(attempt.sent) && self.names(table, attempt)
     }
 
     fn names(&self, table: &AttemptTable, attempt: &Attempt) -> bool {
-        self.names.iter().all(|names| fits(names, table, attempt))
+        self.names.iter().all(|names| matches_any(names, table, attempt))
     }
 }
 
-fn fits(names: &Names, table: &AttemptTable, attempt: &Attempt) -> bool {
-    let name = table.names.text(names.of.of(table, attempt));
-    let version = table.names.get(names.of.version(table.origin(attempt)));
+fn matches_any(names: &Names, table: &AttemptTable, attempt: &Attempt) -> bool {
+    let name = table.names.text(names.dimension.of(table, attempt));
+    let version = table.names.get(names.dimension.version(table.origin(attempt)));
     names.wanted.iter().any(|wanted| wanted.fits_version(name, version))
 }
 

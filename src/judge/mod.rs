@@ -1,26 +1,31 @@
-//! Judgement: calls are settled, each is judged and summarised, and the summaries are merged.
+//! Judgement: every settled call is judged by the rules and added to summaries, and the summaries are merged.
 //!
-//! Shards can be judged separately, on any machine: [`Judgement::merge`] is associative and commutative. Fleet rules
-//! see only the merged summaries.
+//! Disjoint sets of calls (shards) can be judged separately, on any machine, and their judgements merged in any order:
+//! [`Judgement::merge`] is associative and commutative. Fleet rules see only the merged summaries.
 
+mod batches;
+mod call_rules;
 mod filter;
 mod options;
 mod problem_stats;
 mod rolling;
 mod settled;
 mod settled_calls;
-mod stretches;
 mod weigh;
 
+pub(crate) use call_rules::CallRules;
 pub use options::{Options, Suppression};
 pub use problem_stats::{KEPT_PER_PROBLEM, KeptFinding, ProblemCost, ProblemStats, ProblemStatsKey, Rank};
 pub use rolling::Rolling;
 pub use settled::Settled;
 
-use crate::calls::{self, Call, Endurance, Grouping, Groups, Horizon, Persistence, SingleSuccesses, group, group_rest};
-use crate::measure::{CallTerms, Fleet, RunTally, Service};
+use crate::calls::{
+    self, Call, GiveUpLimits, GiveUpObservations, Grouping, Groups, Horizon, SingleSuccesses, group, group_except,
+};
+use crate::measure::{Fleet, RunTally, Service};
 use crate::model::{Attempt, AttemptTable, Symbol, Time};
 use crate::rules::{self, Check, Field, Hit, Rule, Scope};
+use call_rules::judging_rules;
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -31,8 +36,8 @@ use weigh::{cost_of, count_excess_once, facts, rank_of, weigh};
 pub struct Judgement<'a> {
     /// Summaries of the calls.
     pub fleet: Fleet<'a>,
-    /// Findings, folded into problems.
-    pub folds: HashMap<ProblemStatsKey, ProblemStats, RandomState>,
+    /// Findings, grouped into problems.
+    pub problems: HashMap<ProblemStatsKey, ProblemStats, RandomState>,
     /// Sends that could not have helped, each counted once.
     pub wasted: u64,
     /// Findings that a suppression covers.
@@ -41,7 +46,7 @@ pub struct Judgement<'a> {
     pub covered: Vec<u64>,
     /// Number of calls that a rule could not judge, by rule code and missing field.
     pub undecided: BTreeMap<(&'static str, Field), u64>,
-    /// Attempts of the calls that [`Options::filter`] rejects.
+    /// Number of attempts of the calls that [`Options::filter`] rejects.
     pub left_out: u64,
     /// Runs of the calls that [`Options::filter`] rejects.
     pub runs_left_out: HashSet<Symbol, RandomState>,
@@ -50,19 +55,20 @@ pub struct Judgement<'a> {
 /// Judges every call of `table`, then the fleet.
 #[must_use]
 pub fn judge<'a>(table: &'a AttemptTable, options: &Options) -> Judgement<'a> {
-    judge_by(table, options, stretches::STRETCH)
+    judge_in_batches(table, options, batches::BATCH_ROWS)
 }
 
-fn judge_by<'a>(table: &'a AttemptTable, options: &Options, stretch: usize) -> Judgement<'a> {
-    let plain = SingleSuccesses::of(table);
-    let groups = group_rest(table, &plain);
+fn judge_in_batches<'a>(table: &'a AttemptTable, options: &Options, batch_rows: usize) -> Judgement<'a> {
+    let singles = SingleSuccesses::of(table);
+    let groups = group_except(table, &singles);
     let horizon = horizon_of(&groups, options.complete);
-    let mut whole = stretches::judge_all(&groups, &plain, &horizon, stretch, options);
+    let mut whole = batches::judge_all(&groups, &singles, &horizon, batch_rows, options);
     whole.judge_fleet(options);
     whole
 }
 
-/// Returns the end of the data, whether the log is complete, and how long clients were seen to go on.
+/// Returns what settling the calls of `table` needs: the end of the data, whether the log is complete, and when clients
+/// give up.
 #[must_use]
 pub fn horizon(table: &AttemptTable, complete: bool) -> Horizon {
     horizon_of(&group(table), complete)
@@ -72,23 +78,24 @@ fn horizon_of(groups: &Groups<'_>, complete: bool) -> Horizon {
     let table = groups.table();
     let rows = || table.rows.par_iter().with_min_len(1 << 14);
     let data_end = rows().map(|row| row.ended()).max().unwrap_or(Time(0));
-    let horizon = Horizon { data_end, complete, endurance: Endurance::default() };
-    // When clients stop matters only if some call may be open. Most of the failures that leave a call open are near the
-    // end, hence the reversed search.
-    let may_be_open = |row: &Attempt| row.failed() && data_end.us_since(row.ended()) < calls::patience_us(table, row);
+    let horizon = Horizon { data_end, complete, give_up_limits: GiveUpLimits::default() };
+    // When clients give up matters only if some call may be open. Failures that leave a call open are mostly near the
+    // end, hence the search from there.
+    let may_be_open =
+        |row: &Attempt| row.failed() && data_end.us_since(row.ended()) < calls::longest_plausible_wait_us(table, row);
     if complete || !rows().rev().any(may_be_open) {
         return horizon;
     }
     let seen = groups.pieces().par_iter().map(|piece| {
-        let mut seen = Persistence::default();
+        let mut seen = GiveUpObservations::default();
         groups.calls(piece, &horizon, |_| true, |call| seen.absorb(call, &horizon));
         seen
     });
-    let seen = seen.reduce(Persistence::default, |mut left, right| {
+    let seen = seen.reduce(GiveUpObservations::default, |mut left, right| {
         left.merge(right);
         left
     });
-    Horizon { endurance: seen.endurance(), ..horizon }
+    Horizon { give_up_limits: seen.limits(), ..horizon }
 }
 
 /// Judges the calls of one shard: those whose key `in_shard` accepts.
@@ -103,7 +110,7 @@ pub fn judge_shard<'a>(
     groups
         .pieces()
         .par_iter()
-        // Each worker absorbs as many calls as it can before anything is merged.
+        // `fold` lets each worker absorb many calls before judgements are merged.
         .fold(
             || Judgement::new(groups.table()),
             |mut judgement, piece| {
@@ -120,50 +127,13 @@ pub fn judge_shard<'a>(
         )
 }
 
-/// A rule, and whether its findings are reported. If not, it only counts attempts that could not have helped.
-pub(crate) type JudgingRule = (&'static Rule, bool);
-
-/// Returns every rule of the catalogue, those to be reported first.
-fn judging_rules(options: &Options) -> impl Iterator<Item = JudgingRule> {
-    let is_reported = |rule: &Rule| options.rules.iter().any(|reported| reported.code == rule.code);
-    let reported = options.rules.iter().map(|rule| (*rule, true));
-    reported.chain(rules::CATALOGUE.iter().filter(move |rule| !is_reported(rule)).map(|rule| (rule, false)))
-}
-
-/// The rules and terms that single calls are judged by.
-#[derive(Clone, Debug)]
-pub(crate) struct CallRules {
-    rules: Vec<JudgingRule>,
-    /// Thresholds that the summaries of calls are counted by.
-    terms: CallTerms,
-}
-
-impl CallRules {
-    /// Returns the rules that judge single calls.
-    pub(crate) fn of(options: &Options) -> CallRules {
-        let is_of_calls = |rule: &Rule| !matches!(rule.check, Check::Fleet(_) | Check::FleetIfLogged(..));
-        let rules = judging_rules(options).filter(|(rule, _)| is_of_calls(rule)).collect();
-        CallRules { rules, ..CallRules::none(options) }
-    }
-
-    /// Returns an empty list of rules: calls are only summarised, for the fleet rules.
-    pub(crate) fn none(options: &Options) -> CallRules {
-        CallRules { rules: Vec::new(), terms: rules::call_terms(&options.settings) }
-    }
-
-    /// Thresholds that the summaries of calls are counted by.
-    pub(crate) fn terms(&self) -> &CallTerms {
-        &self.terms
-    }
-}
-
 impl<'a> Judgement<'a> {
     /// Creates the judgement of no calls.
     #[must_use]
     pub fn new(table: &'a AttemptTable) -> Judgement<'a> {
         Judgement {
             fleet: Fleet::new(table),
-            folds: HashMap::default(),
+            problems: HashMap::default(),
             wasted: 0,
             suppressed: 0,
             covered: Vec::new(),
@@ -175,12 +145,12 @@ impl<'a> Judgement<'a> {
 
     /// Judges one call and adds it to the summaries.
     pub(crate) fn absorb(&mut self, call: &Call<'a>, rules: &CallRules, options: &Options) {
-        self.absorb_rest(call, Time(i64::MIN), rules, options);
+        self.absorb_since(call, Time(i64::MIN), rules, options);
     }
 
     /// Like [`Judgement::absorb`], for a call whose attempts sent before `since` are already in the summaries.
-    fn absorb_rest(&mut self, call: &Call<'a>, since: Time, rules: &CallRules, options: &Options) {
-        if let Some(row) = call.plain_row() {
+    fn absorb_since(&mut self, call: &Call<'a>, since: Time, rules: &CallRules, options: &Options) {
+        if let Some(row) = call.single_success_row() {
             return self.absorb_single_success(std::iter::once(row), since, options);
         }
         if !options.filter.wants_call(call) {
@@ -189,15 +159,16 @@ impl<'a> Judgement<'a> {
             return;
         }
         self.fleet.stats.under_way.want(|| rules::declares_pool(&options.settings));
-        self.fleet.stats.absorb(call, since, &rules.terms);
-        // A call whose only attempt succeeded: no call rule reports on it, and most calls are of this kind.
+        self.fleet.stats.absorb(call, since, rules.terms());
+        // Call rules report nothing on a call whose only attempt succeeded, and most calls are of this kind.
         if call.succeeded_at_once() {
             return;
         }
         let mut hits: Vec<(&'static Rule, bool, Hit)> = Vec::new();
         for (rule, is_reported) in &rules.rules {
-            // Few rules find anything, and moving a `Hit` costs more than most checks.
-            if let Some(hit) = self.ask(rule, *is_reported, call, options) {
+            // Pushed one by one rather than collected: few rules find anything, and moving a `Hit` costs more than most
+            // checks.
+            if let Some(hit) = self.apply(rule, *is_reported, call, options) {
                 hits.push((*rule, *is_reported, hit));
             }
         }
@@ -206,16 +177,16 @@ impl<'a> Judgement<'a> {
         let mut wasted: Vec<u32> = hits.iter().flat_map(|(_, _, hit)| hit.wasted.iter().copied()).collect();
         for (rule, is_reported, hit) in hits {
             if is_reported {
-                self.keep(rule, hit, Some(call), options);
+                self.add_finding(rule, hit, Some(call), options);
             }
         }
         wasted.sort_unstable();
         wasted.dedup();
         self.fleet.stats.note_wasted(self.fleet.table, call.first().run, &wasted);
-        self.note_waste(call.first().run, wasted.len() as u64);
+        self.count_wasted(call.first().run, wasted.len() as u64);
     }
 
-    /// Like [`Judgement::absorb_rest`], for calls whose only attempt succeeded; no call rule reports on those.
+    /// Like [`Judgement::absorb_since`], for calls whose only attempt succeeded; no call rule reports on those.
     fn absorb_single_success(&mut self, rows: impl Iterator<Item = u32>, since: Time, options: &Options) {
         let (table, stats) = (self.fleet.table, &mut self.fleet.stats);
         stats.under_way.want(|| rules::declares_pool(&options.settings));
@@ -225,7 +196,7 @@ impl<'a> Judgement<'a> {
         let (left_out, runs) = (&mut self.left_out, &mut self.runs_left_out);
         let wanted = rows.filter(|row| {
             let attempt = &table.rows[*row as usize];
-            let wanted = options.filter.wants_alone(table, attempt);
+            let wanted = options.filter.wants_single(table, attempt);
             if !wanted {
                 *left_out += 1;
                 runs.insert(attempt.run);
@@ -237,7 +208,7 @@ impl<'a> Judgement<'a> {
 
     /// Applies a call rule. If the rule is reported and lacks a field to decide, that is counted in
     /// [`Judgement::undecided`].
-    fn ask(&mut self, rule: &'static Rule, is_reported: bool, call: &Call<'a>, options: &Options) -> Option<Hit> {
+    fn apply(&mut self, rule: &'static Rule, is_reported: bool, call: &Call<'a>, options: &Options) -> Option<Hit> {
         if call.is_untimed() && rule.needs.contains(&Field::Time) {
             return None;
         }
@@ -261,7 +232,7 @@ impl<'a> Judgement<'a> {
     /// Applies the fleet rules to the summaries. To be called once, after everything is merged.
     pub fn judge_fleet(&mut self, options: &Options) {
         self.fleet.settle(&rules::terms(&options.settings));
-        self.tell_of_all();
+        self.add_shares_of_all();
         for (rule, is_reported) in judging_rules(options) {
             if let Check::Fleet(check) | Check::CallAndFleet(_, check) | Check::FleetIfLogged(check, _) = rule.check {
                 let hits = check(&self.fleet, &options.settings);
@@ -274,28 +245,29 @@ impl<'a> Judgement<'a> {
                 }
                 for hit in hits {
                     let run = hit.run.unwrap_or(Symbol::NONE);
-                    self.note_waste(run, hit.wasted.len() as u64 + hit.wasted_more);
+                    self.count_wasted(run, hit.wasted.len() as u64 + hit.wasted_more);
                     self.fleet.stats.note_wasted(self.fleet.table, run, &hit.wasted);
                     if is_reported {
-                        self.keep(rule, hit, None, options);
+                        self.add_finding(rule, hit, None, options);
                     }
                 }
             }
         }
     }
 
-    /// Lets the rules that ask for it add to their findings about calls what share of all calls those are.
-    fn tell_of_all(&mut self) {
-        for (key, fold) in &mut self.folds {
-            if let Check::CallOfAll(_, tell) = fold.rule.check {
+    /// Lets the rules that need it complete their findings about calls with the share of all calls of the service that
+    /// these are.
+    fn add_shares_of_all(&mut self) {
+        for (key, problem) in &mut self.problems {
+            if let Check::CallOfAll(_, complete) = problem.rule.check {
                 let service = Service { provider: key.provider, model: key.model };
-                let found = fold.total();
-                fold.kept.values_mut().for_each(|kept| tell(&self.fleet, service, found, &mut kept.hit));
+                let found = problem.total();
+                problem.kept.values_mut().for_each(|kept| complete(&self.fleet, service, found, &mut kept.hit));
             }
         }
     }
 
-    fn note_waste(&mut self, run: Symbol, sends: u64) {
+    fn count_wasted(&mut self, run: Symbol, sends: u64) {
         self.wasted += sends;
         if sends > 0
             && let Some(tally) = self.fleet.runs.get_mut(&run)
@@ -305,15 +277,15 @@ impl<'a> Judgement<'a> {
     }
 
     /// Adds a finding to its problem, unless a suppression covers it.
-    fn keep(&mut self, rule: &'static Rule, hit: Hit, call: Option<&Call<'a>>, options: &Options) {
+    fn add_finding(&mut self, rule: &'static Rule, hit: Hit, call: Option<&Call<'a>>, options: &Options) {
         let table = self.fleet.table;
         let run = hit.run.or(call.map(|call| call.first().run)).unwrap_or(Symbol::NONE);
         let scope = hit.scope.or_else(|| {
             let row = hit.rows.first().map(|row| &table.rows[*row as usize])?;
-            // A finding that spans several calls and models belongs to none of them, whichever came first.
-            let is_of_one = call.is_some() || self.fleet.runs.get(&run).is_some_and(|tally| tally.models.len() < 2);
-            let is_of_log = call.is_none() && hit.run.is_none();
-            (is_of_one && !is_of_log).then(|| table.origin(row).scope())
+            // A finding about several models belongs to none of them.
+            let has_one_model = call.is_some() || self.fleet.runs.get(&run).is_some_and(|tally| tally.models.len() < 2);
+            let is_about_fleet = call.is_none() && hit.run.is_none();
+            (has_one_model && !is_about_fleet).then(|| table.origin(row).scope())
         });
         let none = Symbol::NONE;
         let key = ProblemStatsKey {
@@ -335,15 +307,15 @@ impl<'a> Judgement<'a> {
             let origin = table.rows[*row as usize].origin;
             self.fleet.senders.entry(origin).or_default().findings[severity as usize] += 1;
         }
-        let fold = self.folds.entry(key).or_insert_with(|| ProblemStats::new(rule, severity, seen));
-        fold.count(severity, run, seen, cost);
+        let problem = self.problems.entry(key).or_insert_with(|| ProblemStats::new(rule, severity, seen));
+        problem.count(severity, run, seen, cost);
         let rank = rank_of(table, &hit);
-        if fold.wants(&rank) {
+        if problem.would_keep(&rank) {
             let call_id = call.and_then(Call::id).map(str::to_owned);
             let grouping = call.map(|call| call.grouping);
             let call = call.map(facts);
-            fold.kept.insert(rank, KeptFinding { hit, severity, confidence, run, call_id, call, grouping, cost });
-            fold.trim();
+            problem.kept.insert(rank, KeptFinding { hit, severity, confidence, run, call_id, call, grouping, cost });
+            problem.trim();
         }
     }
 
@@ -375,7 +347,13 @@ impl<'a> Judgement<'a> {
     #[must_use]
     pub fn unused<'o>(&self, options: &'o Options) -> Vec<&'o Suppression> {
         let counts = self.covered.iter().copied().chain(std::iter::repeat(0));
-        options.suppressions.iter().zip(counts).filter(|(_, count)| *count == 0).map(|(one, _)| one).collect()
+        options
+            .suppressions
+            .iter()
+            .zip(counts)
+            .filter(|(_, count)| *count == 0)
+            .map(|(suppression, _)| suppression)
+            .collect()
     }
 
     /// Merges the judgement of other calls into this one.
@@ -390,10 +368,10 @@ impl<'a> Judgement<'a> {
         for (key, calls) in other.undecided {
             *self.undecided.entry(key).or_default() += calls;
         }
-        for (key, fold) in other.folds {
-            match self.folds.get_mut(&key) {
-                Some(known) => known.merge(fold),
-                None => _ = self.folds.insert(key, fold),
+        for (key, problem) in other.problems {
+            match self.problems.get_mut(&key) {
+                Some(known) => known.merge(problem),
+                None => _ = self.problems.insert(key, problem),
             }
         }
     }

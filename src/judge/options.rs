@@ -57,7 +57,7 @@ pub struct Suppression {
 
 impl Suppression {
     pub(super) fn covers(&self, key: &ProblemStatsKey, rule: &Rule, run: Symbol, table: &AttemptTable) -> bool {
-        let fits = |pattern: &Option<Pattern>, text: &str| pattern.as_ref().is_none_or(|it| it.matches(text));
+        let fits = |pattern: &Option<Pattern>, text: &str| pattern.as_ref().is_none_or(|pattern| pattern.matches(text));
         let name = |symbol| table.names.text(symbol);
         rule.begins_with(&self.rule)
             && fits(&self.run, name(run))

@@ -1,4 +1,4 @@
-//! Findings folded into problems.
+//! Problems: findings with the same rule, service and failure class.
 
 use crate::calls::Grouping;
 use crate::classify::Class;
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashSet};
 /// Maximum number of findings kept per problem; further ones are only counted.
 pub const KEPT_PER_PROBLEM: usize = 100;
 
-/// Key by which findings are folded into a problem.
+/// Key by which findings are grouped into problems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ProblemStatsKey {
     /// Rule code.
@@ -47,9 +47,9 @@ pub struct ProblemStats {
 pub struct ProblemCost {
     /// Sends that could not have helped.
     pub sends: u64,
-    /// Sends in excess of what one sound retry loop makes; they may have helped.
+    /// Attempts beyond those that a single correct retry loop would have made; they may have helped.
     pub excess: u64,
-    /// Useless waiting, µs.
+    /// Waiting without benefit, in µs.
     pub wait_us: u64,
     /// Tokens; `None` if the log has no token counts.
     pub tokens: Option<u64>,
@@ -79,8 +79,8 @@ impl ProblemCost {
     }
 }
 
-/// Order of the findings of a problem: by time, then by what distinguishes findings of the same time (identity and
-/// number of the attempt, hash of the message, file, line).
+/// Sort key of the findings of a problem: time of the first attempt, then its identity and number, the hash of the
+/// message, file and line, which only make the order unique.
 pub type Rank = (Time, u32, u16, u64, u32, u32);
 
 /// A finding that is kept in full.
@@ -90,7 +90,7 @@ pub struct KeptFinding {
     pub hit: Hit,
     /// Severity, adjusted for how the call was grouped.
     pub severity: Severity,
-    /// Confidence, adjusted likewise.
+    /// Confidence, adjusted for how the call was grouped.
     pub confidence: Confidence,
     /// Run the finding belongs to.
     pub run: Symbol,
@@ -127,7 +127,7 @@ impl ProblemStats {
         self.cost.add(cost);
     }
 
-    pub(super) fn wants(&self, rank: &Rank) -> bool {
+    pub(super) fn would_keep(&self, rank: &Rank) -> bool {
         self.kept.len() < KEPT_PER_PROBLEM || self.kept.last_key_value().is_some_and(|(last, _)| rank < last)
     }
 
@@ -149,7 +149,7 @@ impl ProblemStats {
         self.trim();
     }
 
-    /// Number of findings of the problem, kept or not.
+    /// Returns the number of findings of the problem, kept or not.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()

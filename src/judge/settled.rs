@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 #[derive(Debug, Default)]
 pub struct Settled {
     pub(super) stats: FleetStats,
-    folds: HashMap<ProblemStatsKey, ProblemStats, RandomState>,
+    problems: HashMap<ProblemStatsKey, ProblemStats, RandomState>,
     wasted: u64,
     suppressed: u64,
     covered: Vec<u64>,
@@ -24,15 +24,15 @@ impl Settled {
     /// Reattaches the judgement to its table.
     #[must_use]
     pub fn attach(self, table: &AttemptTable) -> Judgement<'_> {
-        let Settled { stats, folds, wasted, suppressed, covered, undecided, left_out, runs_left_out } = self;
+        let Settled { stats, problems, wasted, suppressed, covered, undecided, left_out, runs_left_out } = self;
         let fleet = Fleet { table, stats };
-        Judgement { fleet, folds, wasted, suppressed, covered, undecided, left_out, runs_left_out }
+        Judgement { fleet, problems, wasted, suppressed, covered, undecided, left_out, runs_left_out }
     }
 
     /// Calls `visit` with every row number that is kept, so that it can be renumbered.
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
         self.stats.each_row(visit);
-        let hits = self.folds.values_mut().flat_map(|fold| fold.kept.values_mut()).map(|kept| &mut kept.hit);
+        let hits = self.problems.values_mut().flat_map(|problem| problem.kept.values_mut()).map(|kept| &mut kept.hit);
         hits.flat_map(|hit| hit.rows.iter_mut().chain(&mut hit.wasted).chain(&mut hit.excess)).for_each(visit);
     }
 }
@@ -41,7 +41,7 @@ impl Judgement<'_> {
     /// Detaches the judgement from its table.
     #[must_use]
     pub fn detach(self) -> Settled {
-        let Judgement { fleet, folds, wasted, suppressed, covered, undecided, left_out, runs_left_out } = self;
-        Settled { stats: fleet.stats, folds, wasted, suppressed, covered, undecided, left_out, runs_left_out }
+        let Judgement { fleet, problems, wasted, suppressed, covered, undecided, left_out, runs_left_out } = self;
+        Settled { stats: fleet.stats, problems, wasted, suppressed, covered, undecided, left_out, runs_left_out }
     }
 }

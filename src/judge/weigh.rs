@@ -35,8 +35,8 @@ pub(super) fn facts(call: &Call<'_>) -> CallFacts {
 /// Returns severity and confidence of a finding. If the call was grouped by inference, the severity is at most a
 /// warning.
 pub(super) fn weigh(rule: &Rule, hit: &Hit, grouping: Option<Grouping>, options: &Options) -> (Severity, Confidence) {
-    let asked = options.severities.get(rule.code).copied();
-    let severity = asked.or(hit.severity).unwrap_or(rule.severity);
+    let configured = options.severities.get(rule.code).copied();
+    let severity = configured.or(hit.severity).unwrap_or(rule.severity);
     match grouping {
         Some(Grouping::Inferred) => (severity.min(Severity::Warning), hit.confidence.min(Confidence::Low)),
         Some(Grouping::Counter | Grouping::Body) => (severity, hit.confidence.min(Confidence::Medium)),
@@ -46,21 +46,21 @@ pub(super) fn weigh(rule: &Rule, hit: &Hit, grouping: Option<Grouping>, options:
 
 pub(super) fn cost_of(table: &AttemptTable, hit: &Hit) -> ProblemCost {
     let usage = || hit.wasted.iter().map(|row| table.usage(*row as usize));
-    let known = |sum: u64| (sum > 0).then_some(sum);
+    let non_zero = |sum: u64| (sum > 0).then_some(sum);
     ProblemCost {
         sends: hit.wasted.len() as u64 + hit.wasted_more + hit.shared_waste,
         excess: hit.excess.len() as u64 + hit.excess_more,
         wait_us: (hit.wait_s * 1e6).round().max(0.0) as u64,
-        tokens: known(usage().map(|u| u64::from(u.input_tokens) + u64::from(u.output_tokens)).sum()),
-        micro_usd: known(usage().map(|u| u64::from(u.cost_micro_usd)).sum()),
+        tokens: non_zero(usage().map(|u| u64::from(u.input_tokens) + u64::from(u.output_tokens)).sum()),
+        micro_usd: non_zero(usage().map(|u| u64::from(u.cost_micro_usd)).sum()),
     }
 }
 
 pub(super) fn rank_of(table: &AttemptTable, hit: &Hit) -> Rank {
-    // A fleet rule may report two findings with the same first row; the hash of the message tells them apart.
-    let words = foldhash::fast::FixedState::with_seed(0).hash_one(&hit.message);
-    hit.rows.first().map_or((Time(0), 0, 0, words, 0, 0), |row| {
+    // A fleet rule may report two findings with the same first row, which differ in the hash of their messages.
+    let message_hash = foldhash::fast::FixedState::with_seed(0).hash_one(&hit.message);
+    hit.rows.first().map_or((Time(0), 0, 0, message_hash, 0, 0), |row| {
         let row = &table.rows[*row as usize];
-        (row.sent, row.identity, row.number, words, row.file, row.line)
+        (row.sent, row.identity, row.number, message_hash, row.file, row.line)
     })
 }

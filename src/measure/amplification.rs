@@ -142,7 +142,7 @@ impl Spacing {
         }
         let chosen = |position: usize| {
             let dictated = call.hint_us(position - 1).is_some() || !call.at(position - 1).failed();
-            let wait = call.wait_before(position).filter(|wait| wait.end_to_start && !dictated)?;
+            let wait = call.wait_before(position).filter(|wait| wait.is_exact && !dictated)?;
             Some(wait.us.clamp(SHORTEST_US, LONGEST_US))
         };
         let last = call.len() - 1;

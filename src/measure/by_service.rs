@@ -4,7 +4,7 @@ use super::fleet::{FleetStats, OfService};
 use super::flow::Flow;
 use super::scope::ScopeTally;
 use super::service::Service;
-use crate::model::Series;
+use crate::model::TimeSeries;
 use foldhash::fast::RandomState;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -31,7 +31,7 @@ impl FleetStats {
 
     /// Returns the attempts to one service over time, over all accounts. Valid once all calls are added.
     #[must_use]
-    pub fn sends_of(&self, service: Service) -> Cow<'_, Series<Flow>> {
+    pub fn sends_of(&self, service: Service) -> Cow<'_, TimeSeries<Flow>> {
         let mut scopes = self.scopes_of(service);
         let first = scopes.next().map(|tally| Cow::Borrowed(&tally.flow)).unwrap_or_default();
         scopes.fold(first, |mut sum, tally| {

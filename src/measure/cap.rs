@@ -3,7 +3,7 @@
 use super::row_ref::RowRef;
 use crate::calls::Call;
 use crate::classify::Class;
-use crate::model::{AttemptTable, Mergeable, Scope, Series, Symbol, Time};
+use crate::model::{AttemptTable, Mergeable, Scope, Symbol, Time, TimeSeries};
 
 /// Whom an exhausted cap stops: an account if the log names one, otherwise a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -29,7 +29,7 @@ pub struct CapKey {
 #[derive(Clone, Debug)]
 pub struct CapTally {
     /// Calls by the time they were opened.
-    opened: Series<Capped>,
+    opened: TimeSeries<Capped>,
     /// First row refused by the cap.
     pub first: RowRef,
     /// Last row refused by the cap.
@@ -56,7 +56,7 @@ impl CapTally {
     /// Creates the tally of one call, whose attempt at `position` was refused by the cap.
     #[must_use]
     pub fn of(call: &Call<'_>, position: usize) -> CapTally {
-        let mut opened = Series::default();
+        let mut opened = TimeSeries::default();
         let first = call.first();
         // A record with a higher number has predecessors elsewhere, so the time its call was opened is unknown.
         if first.number <= 1 && first.sdk_count().is_none_or(|count| count == 0) {

@@ -2,7 +2,7 @@
 
 use super::fleet::Fleet;
 use super::flow::Flow;
-use crate::model::{Series, Time};
+use crate::model::{Time, TimeSeries};
 
 /// Distance from all others at which attempts are suspected of a wrong clock, in µs: half a year.
 const APART_US: i64 = 182 * DAY_US;
@@ -53,14 +53,14 @@ impl Fleet<'_> {
             return Some(all);
         }
         let flows = || self.scopes.values().map(|tally| &tally.flow);
-        let width = flows().map(Series::width_us).fold(DAY_US, i64::max);
-        let mut sums: Series<Flow> = Series::default();
+        let width = flows().map(TimeSeries::width_us).fold(DAY_US, i64::max);
+        let mut sums: TimeSeries<Flow> = TimeSeries::default();
         flows().flat_map(|flow| flow.no_finer_than(width).1).for_each(|(at, flow)| sums.add(at, flow));
         Some(without_outliers(all, &clusters(sums)))
     }
 }
 
-fn clusters(sums: Series<Flow>) -> Vec<Cluster> {
+fn clusters(sums: TimeSeries<Flow>) -> Vec<Cluster> {
     let mut list: Vec<Cluster> = Vec::new();
     for (_, day) in sums.sorted().1 {
         let Some((first, last)) = day.first.map(|row_ref| row_ref.sent).zip(day.last) else { continue };

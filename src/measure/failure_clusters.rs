@@ -7,7 +7,7 @@ use super::row_ref::RowRef;
 use super::service::Service;
 use crate::calls::Call;
 use crate::classify::Class;
-use crate::model::{AttemptTable, Mergeable, Series, Time};
+use crate::model::{AttemptTable, Mergeable, Time, TimeSeries};
 use foldhash::fast::RandomState;
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -67,13 +67,13 @@ fn add(mine: &mut ClassCounts, theirs: &[(Class, u64)]) {
 struct PerMinute {
     rate: Rate,
     /// Largest number within a minute, by the time bucket in which the minute ended.
-    most: Series<Most>,
+    most: TimeSeries<Most>,
 }
 
 /// Failures by service and kind.
 #[derive(Debug, Default)]
 pub struct FailureClusters {
-    series: HashMap<(Service, Kind), Series<FailureCount>, RandomState>,
+    series: HashMap<(Service, Kind), TimeSeries<FailureCount>, RandomState>,
     rates: HashMap<(Service, Kind), PerMinute, RandomState>,
 }
 
@@ -171,9 +171,9 @@ impl FailureClusters {
     }
 
     /// Returns the incidents of every service and kind of failure in time order, given the sends of each service.
-    pub fn incidents<'f>(&self, sends: impl Fn(Service) -> Cow<'f, Series<Flow>>) -> Vec<(Service, Vec<Incident>)> {
+    pub fn incidents<'f>(&self, sends: impl Fn(Service) -> Cow<'f, TimeSeries<Flow>>) -> Vec<(Service, Vec<Incident>)> {
         let mut known: HashMap<(Service, i64), Flows, RandomState> = HashMap::default();
-        let mut found = |key: &(Service, Kind), series: &Series<FailureCount>| {
+        let mut found = |key: &(Service, Kind), series: &TimeSeries<FailureCount>| {
             let width = series.width_us().max(STRETCH_US);
             let flows = known.entry((key.0, width)).or_insert_with(|| sends(key.0).no_finer_than(width));
             let mut list = incidents(series, flows);
@@ -227,7 +227,7 @@ const LEAST_CALLS: u64 = 3;
 /// Bucket width in µs, and sends by bucket.
 type Flows = (i64, Vec<(Time, Flow)>);
 
-fn incidents(failures: &Series<FailureCount>, (width, flow): &Flows) -> Vec<Incident> {
+fn incidents(failures: &TimeSeries<FailureCount>, (width, flow): &Flows) -> Vec<Incident> {
     let (width, failures) = failures.no_finer_than(*width);
     let sent = |from: Time, until: Time| -> u64 {
         let first = flow.partition_point(|(at, _)| *at < from);

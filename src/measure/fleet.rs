@@ -127,7 +127,7 @@ impl FleetStats {
         self.runs[run].absorb(call, terms);
         self.absorb_senders(call, run);
         let layered = layers::absorb(&mut self.layers, call);
-        let sent = call.as_sent();
+        let sent = call.in_send_order();
         self.runs[run].terminal_failures.follow(&sent, since);
         for (index, (scope, origin)) in scopes_of(call).into_iter().enumerate() {
             let (place, _) = self.places_of(call.table(), origin);
@@ -154,7 +154,7 @@ impl FleetStats {
     #[inline]
     pub(super) fn run_of(&mut self, table: &AttemptTable, run: Symbol) -> (usize, RunMark) {
         let FleetStats { runs, known_runs, .. } = self;
-        known_runs.get(run, run.place(), || {
+        known_runs.get(run, run.list_index(), || {
             let entry = runs.entry(run);
             let place = entry.index();
             entry.or_default();
@@ -192,7 +192,7 @@ impl FleetStats {
 
     /// Follows a call that may still continue: adds its attempts sent at `since` or later to the short-term counts.
     pub fn follow(&mut self, call: &Call<'_>, since: Time, terms: &CallTerms) {
-        let sent = call.as_sent();
+        let sent = call.in_send_order();
         let (run, mark) = self.run_of(call.table(), call.first().run);
         self.runs[run].terminal_failures.follow(&sent, since);
         for (scope, origin) in scopes_of(call).into_iter().filter(|_| !call.is_untimed()) {
@@ -265,7 +265,7 @@ impl FleetStats {
 
     fn absorb_cap(&mut self, call: &Call<'_>, position: usize, class: Class) {
         let account = call.origin(position).account();
-        let holder = if account.names_account() { Holder::Account(account) } else { Holder::Run(call.first().run) };
+        let holder = if account.has_account() { Holder::Account(account) } else { Holder::Run(call.first().run) };
         let reopens = call.detail(position).and_then(|detail| detail.reopens);
         self.add_cap(CapKey { holder, class, reopens }, CapTally::of(call, position));
     }

@@ -1,7 +1,7 @@
 //! Sends and refusals of a rate-limit scope over time.
 
 use super::row_ref::{RowRef, earlier, note};
-use crate::model::{Mergeable, Series, Time};
+use crate::model::{Mergeable, Time, TimeSeries};
 
 /// Sends in one time bucket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,7 +63,7 @@ impl Mergeable for Flow {
 }
 
 /// Sends of one scope over time.
-pub type Flows = Series<Flow>;
+pub type Flows = TimeSeries<Flow>;
 
 impl Flows {
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {

@@ -193,7 +193,7 @@ fn caller(call: &Call<'_>) -> u64 {
 /// Returns until when a 429 asks everyone on its scope to wait.
 fn shut_until(call: &Call<'_>, position: usize, terms: &CallTerms) -> Option<Time> {
     let attempt = call.at(position);
-    let hint = call.promised_us(position).filter(|hint| *hint > 0)?;
+    let hint = call.explicit_hint_us(position).filter(|hint| *hint > 0)?;
     let telling = attempt.class == Some(Class::RateLimited);
     telling.then(|| attempt.ended().plus_us(hint - terms.tolerated_us(hint)))
 }

@@ -2,7 +2,7 @@
 
 use super::flow::{Flow, Flows};
 use super::refusals::{RefusalCount, Refusals};
-use crate::model::{Gauge, LimitKind, Time};
+use crate::model::{LimitKind, ReadingSummary, Time};
 
 /// Thresholds for [`exhaustions`].
 #[derive(Clone, Copy, Debug)]
@@ -150,11 +150,11 @@ struct Case {
 #[must_use]
 pub fn exhaustions(
     kind: LimitKind,
-    (width, readings): &(i64, Vec<(Time, Gauge)>),
+    (width, readings): &(i64, Vec<(Time, ReadingSummary)>),
     traffic: &Traffic,
     terms: &ExhaustionTerms,
 ) -> Vec<HeadroomExhaustion> {
-    let low = |gauge: &Gauge| gauge.min_ratio() < terms.under;
+    let low = |summary: &ReadingSummary| summary.min_ratio() < terms.under;
     let mut found = Vec::new();
     let mut start = 0;
     while let Some(begin) = (start..readings.len()).find(|&at| low(&readings[at].1)) {
@@ -162,7 +162,7 @@ pub fn exhaustions(
         if begin > 0 || end >= terms.readings {
             let episode = Episode {
                 readings: &readings[begin..end],
-                recovered: readings.get(end).map(|(_, gauge)| gauge.first.0),
+                recovered: readings.get(end).map(|(_, summary)| summary.first.0),
                 from_the_start: begin == 0,
                 coarse: *width > COARSE_US,
             };
@@ -175,12 +175,17 @@ pub fn exhaustions(
 
 /// Returns the index after the last low reading of the episode that starts at `begin`. A response that was in flight
 /// for long reports an earlier state, so a single such reading between two low ones is not a recovery.
-fn episode_end(readings: &[(Time, Gauge)], begin: usize, stale_us: i64, low: impl Fn(&Gauge) -> bool) -> usize {
+fn episode_end(
+    readings: &[(Time, ReadingSummary)],
+    begin: usize,
+    stale_us: i64,
+    low: impl Fn(&ReadingSummary) -> bool,
+) -> usize {
     let mut last = begin;
-    for (at, (_, gauge)) in readings.iter().enumerate().skip(begin + 1) {
-        if low(gauge) {
+    for (at, (_, summary)) in readings.iter().enumerate().skip(begin + 1) {
+        if low(summary) {
             last = at;
-        } else if gauge.first.0.us_since(readings[last].1.last.0) > stale_us {
+        } else if summary.first.0.us_since(readings[last].1.last.0) > stale_us {
             break;
         }
     }
@@ -189,7 +194,7 @@ fn episode_end(readings: &[(Time, Gauge)], begin: usize, stale_us: i64, low: imp
 
 /// Consecutive readings that show a limit running low.
 struct Episode<'r> {
-    readings: &'r [(Time, Gauge)],
+    readings: &'r [(Time, ReadingSummary)],
     /// Time of the first reading after them.
     recovered: Option<Time>,
     from_the_start: bool,
@@ -200,10 +205,10 @@ impl Episode<'_> {
     fn judge(&self, kind: LimitKind, traffic: &Traffic, terms: &ExhaustionTerms) -> Option<HeadroomExhaustion> {
         let (begin, last) = (&self.readings.first()?.1, &self.readings.last()?.1);
         let crossed = crossing(begin, terms.under);
-        let until = last.last.0.max(last.min.2);
-        let minima = self.readings.iter().map(|(_, gauge)| gauge.min);
-        let least = minima.min_by_key(|min| (min.0, min.2))?;
-        let used_up = (least.0 == 0).then_some(least.2);
+        let until = last.last.0.max(last.lowest.at);
+        let minima = self.readings.iter().map(|(_, summary)| summary.lowest);
+        let least = minima.min_by_key(|reading| (reading.remaining, reading.at))?;
+        let used_up = (least.remaining == 0).then_some(least.at);
         // A 429 is attributed to this drain until the limit is seen to recover, and shortly after it is exhausted.
         let open = until.plus_us(terms.follow_us).min(self.recovered.unwrap_or(Time(i64::MAX)));
         let end = used_up.map_or(open, |zero| open.max(zero.plus_us(terms.follow_us)));
@@ -226,9 +231,9 @@ impl Episode<'_> {
             .or_else(|| traffic.went_on(crossed, until.min(chosen).max(crossed), case, terms))?;
         Some(HeadroomExhaustion {
             kind,
-            limit: begin.min.1,
+            limit: begin.lowest.limit,
             crossed,
-            least: least.0,
+            least: least.remaining,
             used_up,
             refused: first,
             refusals: refusals.iter().map(|refusal| refusal.sends).sum(),
@@ -243,14 +248,16 @@ impl Episode<'_> {
     /// that ends full may have been low only briefly.
     fn shows_the_course(&self, terms: &ExhaustionTerms) -> bool {
         let low = |remaining: i64, limit: i64| (remaining as f64) < terms.under * limit as f64;
-        let all_low = |gauge: &Gauge| low(gauge.first.1, gauge.min.1) && low(gauge.last.1, gauge.min.1);
+        let all_low = |summary: &ReadingSummary| {
+            low(summary.first.1, summary.lowest.limit) && low(summary.last.1, summary.lowest.limit)
+        };
         let inner = self.readings.get(1..self.readings.len() - 1).unwrap_or_default();
-        !self.coarse || (!inner.is_empty() && inner.iter().all(|(_, gauge)| all_low(gauge)))
+        !self.coarse || (!inner.is_empty() && inner.iter().all(|(_, summary)| all_low(summary)))
     }
 }
 
 /// Returns when the limit was first seen below the share; with wide buckets, at the latest when it was lowest.
-fn crossing(gauge: &Gauge, under: f64) -> Time {
-    let first_share = gauge.first.1 as f64 / gauge.min.1 as f64;
-    if first_share < under { gauge.first.0 } else { gauge.min.2 }
+fn crossing(summary: &ReadingSummary, under: f64) -> Time {
+    let first_share = summary.first.1 as f64 / summary.lowest.limit as f64;
+    if first_share < under { summary.first.0 } else { summary.lowest.at }
 }

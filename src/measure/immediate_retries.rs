@@ -64,13 +64,13 @@ impl OwnWait {
         let (attempt, next) = (call.at(position), call.at(position + 1));
         let refused = attempt.refused() && !attempt.flags.has(Flags::SERVER_SAYS_NO);
         // A hint of zero means "now", and a different model is a fallback.
-        if !refused || call.promised_us(position).is_some() || !same_sender(call.table(), attempt, next) {
+        if !refused || call.explicit_hint_us(position).is_some() || !same_sender(call.table(), attempt, next) {
             return None;
         }
         let wait = call.wait_before(position + 1)?;
         let planned = call.detail(position).and_then(|detail| detail.planned_us);
         // The client states that it did not wait, and the log's clock is too coarse to contradict it.
-        if planned == Some(0) && (call.whole_seconds || !wait.end_to_start) && wait.us <= 2_000_000 {
+        if planned == Some(0) && (call.whole_seconds || !wait.is_exact) && wait.us <= 2_000_000 {
             return Some(OwnWait { us: 0, meant: true });
         }
         let sure = call.grouping != Grouping::Inferred || attempt.flags.has(Flags::DECIDED_RETRY) || planned.is_some();

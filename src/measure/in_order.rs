@@ -1,10 +1,10 @@
 //! Updates of a series by events in time order, of which most fall into the bucket of the one before.
 
-use crate::model::{Mergeable, Series, Time};
+use crate::model::{Mergeable, Time, TimeSeries};
 
 /// Collects the events of one bucket before they are added to a series.
 pub(super) struct InOrder<'s, B: Mergeable + Default> {
-    series: &'s mut Series<B>,
+    series: &'s mut TimeSeries<B>,
     /// Binary logarithm of the width of a bucket in µs.
     shift: u32,
     /// Number of the bucket since the epoch, and what it has to add to the series.
@@ -12,7 +12,7 @@ pub(super) struct InOrder<'s, B: Mergeable + Default> {
 }
 
 impl<'s, B: Mergeable + Default> InOrder<'s, B> {
-    pub(super) fn of(series: &'s mut Series<B>) -> Self {
+    pub(super) fn of(series: &'s mut TimeSeries<B>) -> Self {
         InOrder { shift: series.width_us().trailing_zeros(), series, bucket: None }
     }
 

@@ -1,6 +1,6 @@
 //! Recognises two nested retry loops in one call.
 
-use crate::calls::{CLOCK_SLACK_US, Call, Grouping, same_scope, shows_retry, streaks};
+use crate::calls::{CLOCK_SLACK_US, Call, Grouping, retry_sequences, same_scope, shows_retry};
 use crate::model::{Attempt, Flags};
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -84,16 +84,16 @@ pub(crate) fn loops_of(call: &Call<'_>) -> Option<Loops> {
     if call.len() < 3 || call.disordered {
         return None;
     }
-    streaks(call)
-        .find_map(|streak| by_sdk_counter(call, streak.clone()).or_else(|| by_numbers(call, streak)))
+    retry_sequences(call)
+        .find_map(|sequence| by_sdk_counter(call, sequence.clone()).or_else(|| by_numbers(call, sequence)))
         .or_else(|| by_nesting(call))
         .filter(|loops| call.grouping != Grouping::Inferred || loops.are_plain())
 }
 
 /// Recognises 0, 1, 2, 0, 1, 2; or 0, 0, 1, 1, if something beneath the SDK resends.
-fn by_sdk_counter(call: &Call<'_>, streak: Range<usize>) -> Option<Loops> {
+fn by_sdk_counter(call: &Call<'_>, sequence: Range<usize>) -> Option<Loops> {
     let counts: SmallVec<[(usize, u16); 16]> =
-        streak.filter_map(|p| Some((p, u16::from(call.at(p).sdk_count()?)))).collect();
+        sequence.filter_map(|p| Some((p, u16::from(call.at(p).sdk_count()?)))).collect();
     if rises(&counts) {
         return None;
     }
@@ -107,9 +107,9 @@ fn by_sdk_counter(call: &Call<'_>, streak: Range<usize>) -> Option<Loops> {
 }
 
 /// Recognises 1, 2, 3, 1, 2, 3 or 1, 1, 1, 2, 2, 2.
-fn by_numbers(call: &Call<'_>, streak: Range<usize>) -> Option<Loops> {
+fn by_numbers(call: &Call<'_>, sequence: Range<usize>) -> Option<Loops> {
     let numbered: SmallVec<[(usize, u16); 16]> =
-        streak.map(|p| (p, call.at(p).number)).filter(|&(_, number)| number > 0).collect();
+        sequence.map(|p| (p, call.at(p).number)).filter(|&(_, number)| number > 0).collect();
     if rises(&numbered) {
         return None;
     }

@@ -2,7 +2,7 @@
 
 use super::row_ref::{RowRef, earlier, note};
 use crate::calls::Call;
-use crate::model::{Attempt, AttemptTable, Flags, Mergeable, Series, Symbol, Usage};
+use crate::model::{Attempt, AttemptTable, Flags, Mergeable, Symbol, TimeSeries, Usage};
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
 
@@ -94,7 +94,7 @@ pub struct Pace {
     pub first: Option<RowRef>,
     /// Last success.
     pub last: Option<RowRef>,
-    series: Series<Successes, STRETCHES>,
+    series: TimeSeries<Successes, STRETCHES>,
 }
 
 impl Pace {
@@ -169,7 +169,7 @@ impl Paces {
             return known.series.update(attempt.sent, |some| some.add(logarithm, usage));
         }
         let key = FixedState::with_seed(0).hash_one((table.names.text(model), kind));
-        let mut series = Series::default();
+        let mut series = TimeSeries::default();
         series.update(attempt.sent, |some: &mut Successes| some.add(logarithm, usage));
         self.add(key, Pace { model, kind, first: Some(row_ref), last: Some(row_ref), series });
     }

@@ -6,7 +6,7 @@
 use super::in_order::InOrder;
 use super::time_queue::TimeQueue;
 use crate::calls::Call;
-use crate::model::{Attempt, Mergeable, Scope, Series, Time};
+use crate::model::{Attempt, Mergeable, Scope, Time, TimeSeries};
 use std::collections::BTreeMap;
 
 /// Period over which rates are counted, in µs: limits are given per minute.
@@ -116,14 +116,14 @@ impl Rate {
 
     /// Counts the events before `until`, and records in `most_by`, for each event, how many the minute that ends with
     /// it contains.
-    pub(super) fn settle(&mut self, until: Time, most_by: &mut Series<Most>) {
+    pub(super) fn settle(&mut self, until: Time, most_by: &mut TimeSeries<Most>) {
         let due = self.waiting.take(until.0);
         self.count(due.into_iter(), most_by);
     }
 
     /// Counts further events, which are in order.
-    fn count(&mut self, events: impl Iterator<Item = i64> + Clone, most_by: &mut Series<Most>) {
-        most_by.begin_for(events.clone().map(Time));
+    fn count(&mut self, events: impl Iterator<Item = i64> + Clone, most_by: &mut TimeSeries<Most>) {
+        most_by.set_width_for(events.clone().map(Time));
         let mut most_by = InOrder::of(most_by);
         let (counted, mut first) = (self.recent.len(), 0);
         self.recent.extend(events);
@@ -187,11 +187,11 @@ pub struct Peaks {
     /// Send time of each attempt, times 2, plus 1 if the attempt has a known duration above 0.
     sent: TimeQueue,
     flying: Sweep,
-    levels: Series<Level>,
+    levels: TimeSeries<Level>,
     rate: Rate,
-    sent_by: Series<Most>,
+    sent_by: TimeSeries<Most>,
     refused: Rate,
-    refused_by: Series<Most>,
+    refused_by: TimeSeries<Most>,
 }
 
 /// Values of [`Peaks`] in one time bucket.
@@ -246,7 +246,7 @@ impl Peaks {
     pub(super) fn settle(&mut self, until: Time) {
         let sent = self.sent.take(until.0.saturating_mul(2));
         let begins = sent.iter().filter(|sent| *sent & 1 == 1).map(|sent| sent >> 1);
-        self.levels.begin_for(begins.clone().map(Time));
+        self.levels.set_width_for(begins.clone().map(Time));
         let mut levels = InOrder::of(&mut self.levels);
         self.flying.sweep(begins, until, |at, level| levels.update(at, |known| known.note(at, level)));
         drop(levels);
@@ -360,7 +360,7 @@ mod tests {
                         rate.add(*from);
                     }
                     sweep.settle(until);
-                    rate.settle(until, &mut Series::default());
+                    rate.settle(until, &mut TimeSeries::default());
                     since = until;
                 }
                 assert_eq!(sweep.most(), by_brute_force(&stays), "seed {seed}, cuts {cuts:?}");
@@ -381,7 +381,7 @@ mod tests {
     fn a_minute_does_not_hold_both_its_ends() {
         let mut rate = Rate::default();
         [0, 30_000_000, 60_000_000].iter().for_each(|at| rate.add(Time(*at)));
-        rate.settle(Time(i64::MAX), &mut Series::default());
+        rate.settle(Time(i64::MAX), &mut TimeSeries::default());
         assert_eq!(rate.most(), Some(Peak { count: 2, at: Time(0) }));
     }
 }

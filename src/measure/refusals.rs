@@ -2,7 +2,7 @@
 
 use super::row_ref::RowRef;
 
-use crate::model::{Attempt, Mergeable, Series, Time};
+use crate::model::{Attempt, Mergeable, Time, TimeSeries};
 
 /// Refused sends in one time bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl Mergeable for RefusalCount {
 }
 
 /// The refused sends of one scope over time.
-pub type Refusals = Series<RefusalCount>;
+pub type Refusals = TimeSeries<RefusalCount>;
 
 impl Refusals {
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {

@@ -124,7 +124,7 @@ impl FleetStats {
     #[inline]
     fn pair_of(&mut self, table: &AttemptTable, attempt: &Attempt) -> usize {
         let key = (attempt.run, attempt.origin);
-        let number = attempt.run.place() ^ (attempt.origin.0 as usize).rotate_right(usize::BITS - 6);
+        let number = attempt.run.list_index() ^ (attempt.origin.0 as usize).rotate_right(usize::BITS - 6);
         match self.pairs.known.find(key, number) {
             Some(place) => place,
             None => self.note_pair(table, key, number),

@@ -119,7 +119,7 @@ impl Tally {
         for wait in (1..call.len()).filter_map(|position| call.wait_before(position)) {
             self.waited_us += wait.us;
             self.waits += 1;
-            self.waits_measured += u64::from(wait.end_to_start);
+            self.waits_measured += u64::from(wait.is_exact);
         }
         let row_ref = |position: usize| RowRef::of(call.table(), call.rows()[position]);
         note(&mut self.first, row_ref(0));

@@ -189,12 +189,12 @@ impl TerminalFailures {
         self.successes.extend(other.successes);
         self.unhashed += other.unhashed;
         self.open.extend(other.open);
-        other.worst.into_values().for_each(|streak| self.end(streak));
+        other.worst.into_values().for_each(|sequence| self.end(sequence));
     }
 
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
         self.failures.iter_mut().for_each(|failure| visit(&mut failure.row_ref.row));
-        self.open.values_mut().chain(self.worst.values_mut()).for_each(|streak| streak.each_row(visit));
+        self.open.values_mut().chain(self.worst.values_mut()).for_each(|sequence| sequence.each_row(visit));
     }
 
     /// Judges what was sent before `until`, given that nothing before it is still to come.
@@ -223,9 +223,9 @@ impl TerminalFailures {
                 .or_insert_with(|| TerminalStreak::of(failure));
             if self.open.len() > MOST_OPEN
                 && let Some(key) = self.open.iter().min_by_key(|(key, one)| (one.seen, **key)).map(|(key, _)| *key)
-                && let Some(streak) = self.open.remove(&key)
+                && let Some(sequence) = self.open.remove(&key)
             {
-                end(&mut self.worst, streak);
+                end(&mut self.worst, sequence);
             }
         }
         if last[due] > Time(i64::MIN) {
@@ -237,8 +237,8 @@ impl TerminalFailures {
         }
     }
 
-    fn end(&mut self, streak: TerminalStreak) {
-        end(&mut self.worst, streak);
+    fn end(&mut self, sequence: TerminalStreak) {
+        end(&mut self.worst, sequence);
     }
 
     /// Returns the number of calls refused because of the content of their request, for which no request hash is
@@ -251,7 +251,7 @@ impl TerminalFailures {
     /// Returns, for each class, the longest streak with at least `calls` sequential calls.
     #[must_use]
     pub fn longest_streaks(&self, calls: u64) -> Vec<&TerminalStreak> {
-        self.worst.values().filter(|streak| streak.in_turn >= calls).collect()
+        self.worst.values().filter(|sequence| sequence.in_turn >= calls).collect()
     }
 }
 
@@ -265,23 +265,23 @@ fn forget(times: &mut Vec<Time>, until: Time) {
 
 /// Ends the streaks whose last refusal was before a success sent at `sent`.
 fn end_before(open: &mut BTreeMap<u64, TerminalStreak>, worst: &mut BTreeMap<Class, TerminalStreak>, sent: Time) {
-    open.retain(|_, streak| {
-        let over = streak.seen.1 < sent;
+    open.retain(|_, sequence| {
+        let over = sequence.seen.1 < sent;
         if over {
-            end(worst, streak.clone());
+            end(worst, sequence.clone());
         }
         !over
     });
 }
 
 /// Keeps a finished streak if it is the longest of its class and at least two calls long.
-fn end(worst: &mut BTreeMap<Class, TerminalStreak>, streak: TerminalStreak) {
-    if streak.in_turn < 2 {
+fn end(worst: &mut BTreeMap<Class, TerminalStreak>, sequence: TerminalStreak) {
+    if sequence.in_turn < 2 {
         return;
     }
-    let known = worst.entry(streak.class).or_insert_with(|| streak.clone());
-    if known.rank() < streak.rank() {
-        *known = streak;
+    let known = worst.entry(sequence.class).or_insert_with(|| sequence.clone());
+    if known.rank() < sequence.rank() {
+        *known = sequence;
     }
 }
 

@@ -3,7 +3,7 @@
 mod exhaustion;
 
 use super::{CallTerms, FanoutTerms, Fleet, GateTerms, Ignored, Ramp, RampTerms, ScopeTally, Terms, Train, WaveTerms};
-use crate::calls::{Call, Endurance, Horizon, group};
+use crate::calls::{Call, GiveUpLimits, Horizon, group};
 use crate::ingest::read_str;
 use crate::model::{AttemptTable, Time};
 use std::fmt::Write;
@@ -69,7 +69,7 @@ fn slow_decline(step: u64) -> Vec<String> {
 
 /// Summarises the calls that `wanted` accepts, by their index in the order of grouping.
 fn summary<'a>(table: &'a AttemptTable, wanted: impl Fn(usize) -> bool) -> Fleet<'a> {
-    let horizon = Horizon { data_end: Time(i64::MAX), complete: true, endurance: Endurance::default() };
+    let horizon = Horizon { data_end: Time(i64::MAX), complete: true, give_up_limits: GiveUpLimits::default() };
     let (groups, mut fleet, mut place) = (group(table), Fleet::new(table), 0);
     let mut take = |call: &Call<'_>| {
         if wanted(place) {
@@ -228,14 +228,14 @@ fn plain_calls_come_to_the_same_by_either_way() {
         *line = line.replace(r#","duration_ms":40"#, "").replacen('{', &format!("{{{more},"), 1);
     }
     let table = read_str(&lines.join("\n"));
-    let horizon = Horizon { data_end: Time(i64::MAX), complete: true, endurance: Endurance::default() };
+    let horizon = Horizon { data_end: Time(i64::MAX), complete: true, give_up_limits: GiveUpLimits::default() };
     let (groups, mut fleet, mut plain_rows) = (group(&table), Fleet::new(&table), Vec::new());
     for piece in groups.pieces() {
         groups.calls(
             piece,
             &horizon,
             |_| true,
-            |call| match call.plain_row() {
+            |call| match call.single_success_row() {
                 Some(row) => {
                     plain_rows.push(row);
                 }

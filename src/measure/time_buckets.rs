@@ -1,6 +1,6 @@
 //! Events by short time buckets of fixed width.
 //!
-//! [`crate::model::Series`] widens its buckets as a log grows, which suits charts, but events within a second need a
+//! [`crate::model::TimeSeries`] widens its buckets as a log grows, which suits charts, but events within a second need a
 //! fixed resolution. A list has at most twice as many entries as there are buckets with events, and its reader discards
 //! the buckets that are final.
 

@@ -1,6 +1,6 @@
 //! One attempt of a request: a packed row of 64 bytes.
 
-use super::{DetailId, OriginId, Span, Symbol, Time};
+use super::{CompactDuration, DetailId, OriginId, Symbol, Time};
 use crate::classify::{Bucket, Class};
 
 /// One attempt, packed into 64 bytes whatever the log recorded. Fields that few attempts need, mostly failures, are in
@@ -9,7 +9,8 @@ use crate::classify::{Bucket, Class};
 pub struct Attempt {
     /// Time the request was sent.
     pub sent: Time,
-    /// Fingerprint of the logical call, or of the stream in which calls are inferred (see [`Flags::NO_CALL_ID`]).
+    /// Fingerprint of the logical call or, without a call id, of the run or file within which calls are inferred (see
+    /// [`Flags::NO_CALL_ID`]).
     pub key: [u64; 2],
     /// Run the attempt belongs to.
     pub run: Symbol,
@@ -22,7 +23,7 @@ pub struct Attempt {
     /// Fingerprint of the request id or, without one, of the whole record.
     pub identity: u32,
     /// Time from the send to the end of the response or to the failure.
-    pub duration: Span,
+    pub duration: CompactDuration,
     /// Index of the attempt's [`Detail`](super::Detail) or ids, if it has any.
     pub detail: DetailId,
     /// Further facts, one bit each.
@@ -39,20 +40,22 @@ pub struct Attempt {
     pub class: Option<Class>,
 }
 
-/// Start of the made-up times of logs without times, in log order: 1990-01-01, years before any model API.
-pub(crate) const NO_TIME: Time = Time(631_152_000_000_000);
+/// First of the times assigned, in log order, to attempts of logs without times: 1990-01-01, years before any model
+/// API, so that no real time is among them.
+pub(crate) const UNTIMED_START: Time = Time(631_152_000_000_000);
 const YEAR_US: i64 = 365 * 86_400_000_000;
-/// Start of the times of logs that have a clock but no date: 1991-01-01. Order and spacing are preserved.
-pub(crate) const NO_DATE: Time = NO_TIME.plus_us(YEAR_US);
+/// First day of the times of logs that have a time of day but no date: 1991-01-01. Order and spacing are those of the
+/// log.
+pub(crate) const UNDATED_START: Time = UNTIMED_START.plus_us(YEAR_US);
 
-/// Returns whether `time` is made up because its log has none; such times express only the order of sends.
+/// Returns whether `time` was assigned because its log has none; such times express only the order of sends.
 pub(crate) fn is_untimed(time: Time) -> bool {
-    (NO_TIME..NO_DATE).contains(&time)
+    (UNTIMED_START..UNDATED_START).contains(&time)
 }
 
-/// Returns whether the date of `time` is made up because its log has none.
+/// Returns whether the date of `time` was assigned because its log has none.
 pub(crate) fn is_undated(time: Time) -> bool {
-    (NO_TIME..NO_DATE.plus_us(YEAR_US)).contains(&time)
+    (UNTIMED_START..UNDATED_START.plus_us(YEAR_US)).contains(&time)
 }
 
 impl Attempt {
@@ -94,9 +97,9 @@ impl Attempt {
     /// rate limit or names a fault of the request. This affects all callers, unlike a rate limit.
     #[must_use]
     pub fn lacked_capacity(&self) -> bool {
-        let unavailable =
+        let is_unavailable =
             |class: Class| self.status == 503 && !self.rate_limited() && class.default_bucket() != Bucket::Terminal;
-        self.class.is_some_and(|class| class == Class::Overloaded || unavailable(class))
+        self.class.is_some_and(|class| class == Class::Overloaded || is_unavailable(class))
     }
 
     /// Returns whether the server refused the attempt temporarily, by a rate limit or for lack of capacity.
@@ -135,12 +138,12 @@ impl Attempt {
         is_undated(self.sent)
     }
 
-    /// Returns whether the record can be told from others, by a request id or by a call and a position in it. Only then
-    /// is an identical record a second delivery.
+    /// Returns whether the record can be distinguished from others, by a request id or by a call and an attempt number
+    /// in it. Only then is an identical record a repeated delivery of the same attempt.
     #[must_use]
     pub fn identified(&self) -> bool {
-        let placed = self.number > 0 || self.sdk_count().is_some();
-        self.flags.has(Flags::REQUEST_ID) || (placed && !self.flags.has(Flags::NO_CALL_ID))
+        let is_numbered = self.number > 0 || self.sdk_count().is_some();
+        self.flags.has(Flags::REQUEST_ID) || (is_numbered && !self.flags.has(Flags::NO_CALL_ID))
     }
 
     /// Returns the inner SDK counter, if logged.
@@ -185,12 +188,12 @@ impl Flags {
     pub const IDEMPOTENT: u32 = 1 << 13;
     /// A server hint was present but could not be parsed.
     pub const BAD_HINT: u32 = 1 << 14;
-    /// The record names no logical call; [`Attempt::key`] is that of its stream.
+    /// The record has no call id; [`Attempt::key`] is that of its run or file.
     pub const NO_CALL_ID: u32 = 1 << 15;
-    /// Class and action rest on weak evidence; see `classify::Verdict`.
+    /// Class and bucket rest on weak evidence; see `classify::Verdict`.
     pub const LOW_CONFIDENCE: u32 = 1 << 16;
-    /// The error was printed by another language: `type` or `param` is the string "None", or the code is a number and
-    /// the message is JSON.
+    /// The error was rewritten by a program that printed it with another language's syntax: `type` or `param` is the
+    /// string "None", or the code is a number and the message is JSON.
     pub const FOREIGN_ENVELOPE: u32 = 1 << 17;
     /// The client decided on something other than sending again or giving up, such as a fallback or a compaction.
     pub const DECIDED_OTHER: u32 = 1 << 18;
@@ -198,7 +201,7 @@ impl Flags {
     pub const DELIVERED: u32 = 1 << 19;
     /// The log states that the attempt changes no external state.
     pub const NO_SIDE_EFFECT: u32 = 1 << 20;
-    /// The component that resends beneath the client logs how often it sent.
+    /// The log states how often an SDK or gateway beneath the client sent the request.
     pub const COUNTS_BENEATH: u32 = 1 << 21;
 
     /// The cost of the attempt is known.
@@ -212,9 +215,10 @@ impl Flags {
     /// The record of a failure states how much had been delivered, even if nothing.
     pub const DELIVERED_LOGGED: u32 = 1 << 25;
 
-    /// The response reported a subscription's usage windows: a subscription paid for the attempt, not an API key.
+    /// The response reported usage windows of a subscription, so a subscription paid for the attempt and not an API
+    /// key.
     pub const SUBSCRIPTION: u32 = 1 << 26;
-    /// The attempt number was counted from 0.
+    /// The log counts attempts from 0; [`Attempt::number`] is one more.
     pub const FROM_ZERO: u32 = 1 << 27;
     /// Position of the two bits that hold the [`AnswerEnd`].
     const END_SHIFT: u32 = 22;
@@ -237,10 +241,10 @@ impl Flags {
         self.0 |= (bucket as u32) << Self::BUCKET_SHIFT;
     }
 
-    /// Replaces the bucket and the confidence by those of `other`.
-    pub(super) fn take_verdict(&mut self, other: Flags) {
-        const OF_VERDICT: u32 = Flags::LOW_CONFIDENCE | 3 << Flags::BUCKET_SHIFT;
-        self.0 = (self.0 & !OF_VERDICT) | (other.0 & OF_VERDICT);
+    /// Takes the bucket and the confidence of `other` in place of its own.
+    pub(super) fn replace_verdict(&mut self, other: Flags) {
+        const VERDICT_BITS: u32 = Flags::LOW_CONFIDENCE | 3 << Flags::BUCKET_SHIFT;
+        self.0 = (self.0 & !VERDICT_BITS) | (other.0 & VERDICT_BITS);
     }
 
     fn bucket(self) -> Bucket {
@@ -313,14 +317,14 @@ impl LimitKind {
     }
 }
 
-/// One headroom reading of one limit, from a response's headers.
+/// Remaining amount of one rate limit, from the headers of one response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
     /// Kind of limit.
     pub kind: LimitKind,
     /// Amount allowed per interval.
     pub limit: i64,
-    /// Amount left in the interval; a negative value is a sentinel, not a reading.
+    /// Amount left in the interval; some providers send a negative value such as -1 for "unknown".
     pub remaining: i64,
 }
 

@@ -3,38 +3,40 @@
 use super::{Attempt, AttemptTable};
 
 impl AttemptTable {
-    /// Declares that two inputs hold the same attempts: each row of the one that says less becomes a second delivery of a
-    /// row of the other.
-    pub(crate) fn unite(&mut self, first: u32, second: u32) {
-        let (mine, theirs) = (self.rows_of(first), self.rows_of(second));
-        let (from, to) = if self.said(&theirs) > self.said(&mine) { (theirs, mine) } else { (mine, theirs) };
-        for (from, to) in from.into_iter().zip(to) {
+    /// Declares that two inputs hold the same attempts. Each row of the input with fewer known fields takes the
+    /// contents of its counterpart in the other, so that it counts as a repeated delivery.
+    pub(crate) fn merge_copies(&mut self, first: u32, second: u32) {
+        let (a, b) = (self.sorted_rows(first), self.sorted_rows(second));
+        let (source, target) = if self.known_fields(&b) > self.known_fields(&a) { (b, a) } else { (a, b) };
+        for (from, to) in source.into_iter().zip(target) {
             let Attempt { file, line, .. } = self.rows[to];
             self.rows[to] = Attempt { file, line, ..self.rows[from] };
             if !self.usage.is_empty() {
                 self.usage[to] = self.usage[from];
             }
         }
-        self.copies.insert(second, self.origin_of_copy(first));
+        self.copies.insert(second, self.original_file(first));
     }
 
-    /// Returns whether two rows are deliveries of the same record.
+    /// Returns whether two rows are deliveries of the same record: equal, and either distinguishable from other records
+    /// or in two inputs that are copies of each other.
     pub(crate) fn is_same_record(&self, a: &Attempt, b: &Attempt) -> bool {
         (a.identity, a.sent, a.number) == (b.identity, b.sent, b.number)
-            && (a.identified() || (a.file != b.file && self.origin_of_copy(a.file) == self.origin_of_copy(b.file)))
+            && (a.identified() || (a.file != b.file && self.original_file(a.file) == self.original_file(b.file)))
     }
 
-    /// Returns whether a record like `row` may have been delivered before.
+    /// Returns whether a repeated delivery of the record of `row` could be recognized.
     pub(crate) fn may_be_repeated(&self, row: &Attempt) -> bool {
         row.identified() || !self.copies.is_empty()
     }
 
-    fn origin_of_copy(&self, file: u32) -> u32 {
+    /// Returns the input of which `file` is a copy, or `file` itself.
+    fn original_file(&self, file: u32) -> u32 {
         self.copies.get(&file).copied().unwrap_or(file)
     }
 
     /// Returns the rows of an input, in an order that is the same in every input with these attempts.
-    fn rows_of(&self, file: u32) -> Vec<usize> {
+    fn sorted_rows(&self, file: u32) -> Vec<usize> {
         let mut rows: Vec<usize> = (0..self.rows.len()).filter(|row| self.rows[*row].file == file).collect();
         rows.sort_by_key(|row| {
             let row = &self.rows[*row];
@@ -43,8 +45,8 @@ impl AttemptTable {
         rows
     }
 
-    /// Returns how much the rows of an input say beyond time, duration and status.
-    fn said(&self, rows: &[usize]) -> usize {
+    /// Returns how many names and error texts the rows have, over all rows.
+    fn known_fields(&self, rows: &[usize]) -> usize {
         let of_row = |row: &usize| {
             let row = &self.rows[*row];
             let names = self.origin(row).names();

@@ -8,7 +8,8 @@ use serde::Serialize;
 pub struct Cost {
     /// Sends that could not have helped.
     pub sends: u64,
-    /// Attempts beyond those of one sound retry loop, which may have helped; disjoint from `sends`.
+    /// Attempts beyond those that a single correct retry loop would have made. They may have helped, and are not
+    /// counted in `sends`.
     pub excess: u64,
     /// Seconds waited without benefit.
     #[serde(serialize_with = "three_decimals")]

@@ -1,8 +1,8 @@
 //! Fields that only some attempts have: ids, error texts, hints, token counts.
 
-use super::{HintSource, Span, Symbol, Time};
+use super::{CompactDuration, HintSource, Symbol, Time};
 
-/// Index of a [`Detail`] or, with the highest bit set, of the `Ids` of an attempt that needs nothing else;
+/// Index of a [`Detail`] or, with the highest bit set, of the `Ids` of an attempt that has no other optional fields;
 /// [`DetailId::NONE`] for an attempt with neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DetailId(pub(super) u32);
@@ -10,6 +10,7 @@ pub struct DetailId(pub(super) u32);
 impl DetailId {
     /// The attempt has neither a [`Detail`] nor `Ids`.
     pub const NONE: DetailId = DetailId(u32::MAX);
+    /// Bit that marks the index of an `Ids`.
     pub(super) const IDS: u32 = 1 << 31;
 
     /// Returns whether this is the index of a [`Detail`].
@@ -18,6 +19,7 @@ impl DetailId {
         self.0 & Self::IDS == 0
     }
 
+    /// Returns the index of the `Ids`, if the attempt has no [`Detail`] but ids.
     pub(super) fn ids(self) -> Option<usize> {
         (!self.is_detail() && self != Self::NONE).then_some((self.0 & !Self::IDS) as usize)
     }
@@ -43,7 +45,7 @@ pub struct Detail {
     pub error_code: Symbol,
     /// `error.message`, cut to a bounded length, with keys masked.
     pub message: Symbol,
-    /// Class name or errno of an exception.
+    /// Class name of an exception, or the name of an operating-system error such as ECONNRESET.
     pub exception: Symbol,
     /// What happened on the connection: reset, closed, timed out, and in which phase.
     pub transport: Symbol,
@@ -67,10 +69,10 @@ pub struct Detail {
     pub max_tokens: u32,
     /// Chunks or characters already delivered to the caller.
     pub delivered: u32,
-    /// Deadline of the request.
-    pub timeout: Span,
-    /// Longest gap between two chunks of a stream; kept only from [`Detail::LEAST_CHUNK_GAP_MS`] up.
-    pub chunk_gap: Span,
+    /// Timeout of the request.
+    pub timeout: CompactDuration,
+    /// Longest gap between two chunks of a stream; kept only from [`Detail::MIN_CHUNK_GAP_MS`] up.
+    pub chunk_gap: CompactDuration,
     /// Further sends a gateway made for this attempt, as counted by the gateway.
     pub gateway_retries: u16,
     /// Resends of the request counted by the client's instrumentation (`http.request.resend_count`).
@@ -81,7 +83,7 @@ pub struct Detail {
 
 impl Detail {
     /// Shortest gap between chunks that is kept, in ms: models pause up to this long while they think.
-    pub const LEAST_CHUNK_GAP_MS: f64 = 5_000.0;
+    pub const MIN_CHUNK_GAP_MS: f64 = 5_000.0;
 }
 
 impl Default for Detail {
@@ -104,8 +106,8 @@ impl Default for Detail {
             idempotency: 0,
             max_tokens: 0,
             delivered: 0,
-            timeout: Span::UNKNOWN,
-            chunk_gap: Span::UNKNOWN,
+            timeout: CompactDuration::UNKNOWN,
+            chunk_gap: CompactDuration::UNKNOWN,
             gateway_retries: 0,
             resends: 0,
             call_guessed: false,

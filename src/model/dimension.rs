@@ -4,7 +4,7 @@ use super::intern::Symbol;
 use super::origin::Origin;
 use super::{Attempt, AttemptTable};
 
-/// A kind of name that attempts have.
+/// An attribute of attempts by which reports group them and options such as `--run` filter them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Dimension {

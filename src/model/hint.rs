@@ -51,10 +51,10 @@ impl HintSource {
         }
     }
 
-    /// Returns whether the server asked for this wait for this request. A reset says when a limit is full again, long
-    /// before which a request may be admitted, and an estimate may be wrong.
+    /// Returns whether the server asked to wait this long before this request is sent again. A reset is only the time
+    /// at which a limit is full again, and a request may be admitted long before; an estimate may be wrong.
     #[must_use]
-    pub const fn is_promise(self) -> bool {
+    pub const fn is_explicit(self) -> bool {
         !matches!(self, Self::Estimate | Self::Reset)
     }
 }

@@ -28,8 +28,8 @@ impl Symbol {
         self.0 as usize
     }
 
-    /// Index of the symbol in lists by name: 0 for [`Symbol::NONE`], then 1 and up.
-    pub(crate) fn place(self) -> usize {
+    /// Index of the symbol in lists that have an entry for [`Symbol::NONE`] at 0, and the symbols from 1.
+    pub(crate) fn list_index(self) -> usize {
         self.0.wrapping_add(1) as usize
     }
 }
@@ -46,14 +46,16 @@ pub struct Interner {
     recent: Vec<u32>,
 }
 
-/// Entries of the cache of recent strings.
-const RECENT: usize = 1 << RECENT_BITS;
+/// Number of slots of the cache of recent strings.
+const RECENT_SLOTS: usize = 1 << RECENT_BITS;
 const RECENT_BITS: u32 = 6;
-/// Marks an empty entry of the cache.
-const NEVER: u32 = u32::MAX;
+/// Marks an empty slot of the cache.
+const EMPTY_SLOT: u32 = u32::MAX;
 
-/// Returns the cache index of a string, from its last bytes: numbered names differ in these.
-fn recent_place(value: &[u8]) -> usize {
+/// Returns the slot of a string in the cache of recent strings, from its last four bytes: numbered names differ in
+/// these. The multiplier is 2^32 divided by the golden ratio, which spreads consecutive numbers (Knuth, The Art of
+/// Computer Programming, 6.4).
+fn recent_slot(value: &[u8]) -> usize {
     let tail = value.last_chunk().map_or(0, |tail| u32::from_le_bytes(*tail));
     (tail.wrapping_mul(0x9e37_79b1) >> (u32::BITS - RECENT_BITS)) as usize
 }
@@ -64,8 +66,8 @@ impl Interner {
     pub fn intern(&mut self, value: &str) -> Symbol {
         let (text, ends) = (&self.text, &self.ends);
         let is_value = |index: u32| bytes(text, ends, index) == value.as_bytes();
-        let recent = recent_place(value.as_bytes());
-        if let Some(index) = self.recent.get(recent).copied().filter(|index| *index != NEVER)
+        let slot = recent_slot(value.as_bytes());
+        if let Some(index) = self.recent.get(slot).copied().filter(|index| *index != EMPTY_SLOT)
             && is_value(index)
         {
             return Symbol(index);
@@ -73,8 +75,8 @@ impl Interner {
         let hash = self.hasher.hash_one(value);
         let known = self.table.find(hash, |&index| is_value(index)).copied();
         let Some(index) = known.or_else(|| self.add(hash, value)) else { return Symbol::NONE };
-        self.recent.resize(RECENT, NEVER);
-        self.recent[recent] = index;
+        self.recent.resize(RECENT_SLOTS, EMPTY_SLOT);
+        self.recent[slot] = index;
         Symbol(index)
     }
 
@@ -125,15 +127,15 @@ impl Interner {
 }
 
 fn slice<'a>(text: &'a str, ends: &[u32], index: u32) -> &'a str {
-    &text[place(ends, index)]
+    &text[byte_range(ends, index)]
 }
 
 /// Like `slice`, but as bytes for comparison, which skips the check of UTF-8 boundaries.
 fn bytes<'a>(text: &'a str, ends: &[u32], index: u32) -> &'a [u8] {
-    &text.as_bytes()[place(ends, index)]
+    &text.as_bytes()[byte_range(ends, index)]
 }
 
-fn place(ends: &[u32], index: u32) -> std::ops::Range<usize> {
+fn byte_range(ends: &[u32], index: u32) -> std::ops::Range<usize> {
     let index = index as usize;
     let start = if index == 0 { 0 } else { ends[index - 1] as usize };
     start..ends[index] as usize

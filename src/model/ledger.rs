@@ -1,4 +1,4 @@
-//! Accounts for every line of every input.
+//! Counts of lines by what they hold, so that every line of every input is accounted for.
 
 use serde::Serialize;
 

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OriginId(pub u32);
 
-/// What all attempts of one client, model and account share.
+/// Names shared by all attempts of one client, model, account and destination.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Origin {
     /// Provider as logged.
@@ -77,7 +77,7 @@ impl Origin {
         Origin { host: Symbol::NONE, endpoint: Symbol::NONE, ..*self }
     }
 
-    /// Returns all names, in the order of [`Origin::of_names`].
+    /// Returns all names, in the order of [`Origin::from_names`].
     pub(crate) fn names(&self) -> [Symbol; 12] {
         let Origin {
             provider,
@@ -97,7 +97,7 @@ impl Origin {
     }
 
     /// Returns the origin with these names, in the order of the fields.
-    pub(crate) fn of_names(names: [Symbol; 12]) -> Origin {
+    pub(crate) fn from_names(names: [Symbol; 12]) -> Origin {
         let [provider, model, layer, client, client_version, sdk, sdk_version, org, api_key, workspace, host, endpoint] =
             names;
         Origin {
@@ -117,14 +117,14 @@ impl Origin {
     }
 
     fn remapped(&self, map: &[Symbol]) -> Origin {
-        Origin::of_names(self.names().map(|name| remap(name, map)))
+        Origin::from_names(self.names().map(|name| remap(name, map)))
     }
 }
 
 impl Scope {
     /// Returns whether the log identifies the account.
     #[must_use]
-    pub fn names_account(&self) -> bool {
+    pub fn has_account(&self) -> bool {
         self.org.is_some() || self.api_key.is_some() || self.workspace.is_some()
     }
 
@@ -150,6 +150,7 @@ pub(super) fn remap_scope(scope: &Scope, map: &[Symbol]) -> Scope {
 pub(crate) struct Origins {
     list: Vec<Origin>,
     index: HashMap<Origin, OriginId, RandomState>,
+    /// The origin interned last, which the next attempt most often has too.
     last: Option<OriginId>,
 }
 

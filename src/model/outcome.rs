@@ -14,7 +14,7 @@ pub enum Outcome {
     Open,
 }
 
-/// One bar of a histogram of calls, split by outcome.
+/// One bar of a histogram of calls: number of calls by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Bar {
     /// Calls that succeeded.
@@ -26,7 +26,7 @@ pub struct Bar {
 }
 
 impl Bar {
-    /// Returns the number of calls of the bar.
+    /// Returns the number of calls of any outcome.
     #[must_use]
     pub fn calls(self) -> u64 {
         self.ok + self.failed + self.open

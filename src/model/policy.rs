@@ -34,14 +34,14 @@ impl Policy {
     /// Returns whether the waits, caps and counts of `layer` are subject to the policy. A layer that the log does not
     /// name may be the declared one.
     #[must_use]
-    pub fn is_of(&self, layer: Option<&str>) -> bool {
+    pub fn applies_to_layer(&self, layer: Option<&str>) -> bool {
         match (&self.layer, layer) {
-            (Some(owner), Some(layer)) => owner.eq_ignore_ascii_case(layer),
+            (Some(declared), Some(layer)) => declared.eq_ignore_ascii_case(layer),
             _ => true,
         }
     }
 
-    fn holds_for(&self, run: &str, model: &str, provider: &str) -> bool {
+    fn applies_to(&self, run: &str, model: &str, provider: &str) -> bool {
         let fits = |pattern: &Option<Pattern>, text: &str| pattern.as_ref().is_none_or(|it| it.matches(text));
         fits(&self.run, run) && fits(&self.model, model) && fits(&self.provider, provider)
     }
@@ -61,7 +61,7 @@ impl Policies {
     /// Returns the policy that applies to a request; pass an empty string for a name the log does not give.
     #[must_use]
     pub fn find(&self, run: &str, model: &str, provider: &str) -> Option<&Policy> {
-        self.0.iter().find(|policy| policy.holds_for(run, model, provider))
+        self.0.iter().find(|policy| policy.applies_to(run, model, provider))
     }
 
     /// Returns whether no policy is declared.
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_that_holds_is_the_one() {
+    fn the_first_policy_that_applies_is_used() {
         let night = Policy { run: Some(Pattern::new("night-*").unwrap()), pool: Some(8), ..Policy::default() };
         let other = Policy { pool: Some(64), ..Policy::default() };
         let policies = Policies::new(vec![night, other]);
@@ -92,9 +92,13 @@ mod tests {
     }
 
     #[test]
-    fn an_unnamed_layer_may_be_the_owner() {
+    fn an_unnamed_layer_may_be_the_declared_one() {
         let policy = Policy { layer: Some("harness".to_owned()), ..Policy::default() };
-        assert!(policy.is_of(None) && policy.is_of(Some("Harness")) && !policy.is_of(Some("sdk")));
-        assert!(Policy::default().is_of(Some("sdk")));
+        assert!(
+            policy.applies_to_layer(None)
+                && policy.applies_to_layer(Some("Harness"))
+                && !policy.applies_to_layer(Some("sdk"))
+        );
+        assert!(Policy::default().applies_to_layer(Some("sdk")));
     }
 }

@@ -26,10 +26,10 @@ impl Price {
             (usage.cache_read_tokens, self.cache_read),
             (usage.cache_write_tokens, self.cache_write),
         ];
-        let some = kinds.into_iter().filter(|(tokens, _)| *tokens > 0);
+        let used = kinds.into_iter().filter(|(tokens, _)| *tokens > 0);
         // A price in dollars per million tokens equals one in millionths of a dollar per token.
-        let cost = some.map(|(tokens, price)| price.map(|price| f64::from(tokens) * price)).sum::<Option<f64>>()?;
-        // Saturating: `as` clamps a float to the integer's range.
+        let cost = used.map(|(tokens, price)| price.map(|price| f64::from(tokens) * price)).sum::<Option<f64>>()?;
+        // A cost beyond the range of `u32` saturates, since `as` clamps floats.
         kinds.iter().any(|(tokens, _)| *tokens > 0).then_some(cost.round() as u32)
     }
 }
@@ -47,9 +47,9 @@ impl Prices {
     /// patterns.
     #[must_use]
     pub fn new(mut list: Vec<(Name, Price)>) -> Prices {
-        let rank =
+        let precedence =
             |name: &Name| (name.text.contains(['*', '?']), std::cmp::Reverse(name.text.len()), name.text.clone());
-        list.sort_by_cached_key(|(name, _)| rank(name));
+        list.sort_by_cached_key(|(name, _)| precedence(name));
         Prices(list)
     }
 
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_name_gives_the_price() {
+    fn the_most_specific_name_gives_the_price() {
         let price = |input| Price { input: Some(input), ..Price::default() };
         let list = [("tall-*", 1.0), ("tall-7b-*", 2.0), ("tall-7b-x", 3.0), ("*", 4.0)];
         let prices = Prices::new(list.map(|(name, input)| (Name::new(name), price(input))).into());

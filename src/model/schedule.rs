@@ -49,19 +49,19 @@ impl Schedule {
     /// Returns the wait after the nth failure, counted from 1, before jitter, in seconds.
     #[must_use]
     pub fn nominal_s(&self, failure: u32) -> f64 {
-        self.grown(self.factor, failure)
+        self.exponential_s(self.factor, failure)
     }
 
     /// Returns the range of waits allowed after the nth failure, in seconds.
     #[must_use]
-    pub fn band_s(&self, failure: u32) -> RangeInclusive<f64> {
+    pub fn allowed_s(&self, failure: u32) -> RangeInclusive<f64> {
         let nominal = self.nominal_s(failure);
         match self.jitter {
             Jitter::None => nominal..=nominal,
             Jitter::Full => 0.0..=nominal,
             Jitter::Equal => nominal / 2.0..=nominal,
-            // The previous wait was at most three times the one before it.
-            Jitter::Decorrelated => self.base_s.min(self.cap_s)..=self.grown(3.0, failure.saturating_add(1)),
+            // The previous wait was at most three times the one before it, and so on back to the base.
+            Jitter::Decorrelated => self.base_s.min(self.cap_s)..=self.exponential_s(3.0, failure.saturating_add(1)),
             Jitter::Share(share) => nominal * (1.0 - share).max(0.0)..=nominal * (1.0 + share),
             Jitter::Below(share) => nominal * (1.0 - share).max(0.0)..=nominal,
         }
@@ -73,8 +73,8 @@ impl Schedule {
         (1..=retries.min(1000)).map(|failure| self.nominal_s(failure)).sum()
     }
 
-    fn grown(&self, factor: f64, failure: u32) -> f64 {
-        // Beyond 64 doublings every schedule is at its cap, or practically infinite.
+    fn exponential_s(&self, factor: f64, failure: u32) -> f64 {
+        // After 64 steps a doubling schedule has reached any cap, and `powi` needs an exponent that fits `i32`.
         let steps = failure.saturating_sub(1).min(64);
         (self.base_s * factor.powi(steps as i32)).min(self.cap_s)
     }
@@ -96,8 +96,8 @@ mod tests {
     }
 
     #[test]
-    fn jitter_makes_a_band_of_a_wait() {
-        let band = |jitter| Schedule { jitter, ..SDK }.band_s(3);
+    fn jitter_allows_a_range_of_waits() {
+        let band = |jitter| Schedule { jitter, ..SDK }.allowed_s(3);
         assert_eq!(band(Jitter::None), 2.0..=2.0);
         assert_eq!(band(Jitter::Full), 0.0..=2.0);
         assert_eq!(band(Jitter::Equal), 1.0..=2.0);
@@ -105,6 +105,6 @@ mod tests {
         assert_eq!(band(Jitter::Below(0.25)), 1.5..=2.0);
         // Waits are 0.5, at most 1.5, at most 4.5, then at most 13.5, which the cap limits.
         assert_eq!(band(Jitter::Decorrelated), 0.5..=8.0);
-        assert_eq!(Schedule { jitter: Jitter::Decorrelated, ..SDK }.band_s(1), 0.5..=1.5);
+        assert_eq!(Schedule { jitter: Jitter::Decorrelated, ..SDK }.allowed_s(1), 0.5..=1.5);
     }
 }

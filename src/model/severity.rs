@@ -10,7 +10,7 @@ pub enum Severity {
     Info,
     /// Has a cost, or may have one.
     Warning,
-    /// Has a cost now and is certainly wrong.
+    /// Has a cost now and is certainly a defect.
     Error,
 }
 
@@ -32,7 +32,7 @@ impl Severity {
 pub enum Confidence {
     /// Rests on assumptions, each of which is stated.
     Low,
-    /// One link is inferred.
+    /// One step of the evidence is inferred.
     Medium,
     /// The log shows it directly.
     High,

@@ -2,7 +2,7 @@
 
 use super::intern::{Interner, Symbol, remap};
 use super::origin::{Origin, OriginId, Origins};
-use super::{Attempt, Detail, DetailId, Flags, Gauges, Price, Prices, TextRef, Usage, Views};
+use super::{Attempt, Detail, DetailId, Flags, HeadroomReadings, Price, Prices, TextRef, Usage, Views};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ struct Ids {
     call_id: u8,
 }
 
-/// Column store of attempts. Row indices are stable once ingestion ends.
+/// Column store of attempts. Row indices do not change once ingestion has ended, except by [`AttemptTable::retain`].
 #[derive(Debug, Default)]
 pub struct AttemptTable {
     /// One row for each attempt, in input order.
@@ -28,7 +28,7 @@ pub struct AttemptTable {
     pub names: Interner,
     pub(crate) origins: Origins,
     /// Headroom readings, aggregated over time.
-    pub gauges: Gauges,
+    pub headroom: HeadroomReadings,
     pub(super) details: Vec<Detail>,
     ids: Vec<Ids>,
     /// Usage by row; as long as `rows`, or empty if no record carried usage.
@@ -36,20 +36,21 @@ pub struct AttemptTable {
     texts: String,
     /// Line of each record by file, for inputs whose rows have the number of the record in place of its line.
     lines: BTreeMap<u32, Arc<[u32]>>,
-    /// Inputs whose clock has whole seconds, although other data of the log made their times finer.
+    /// Inputs whose clock has whole seconds although their times have fractions, such as those from which a duration
+    /// was subtracted.
     whole_seconds: BTreeSet<u32>,
     /// Inputs of clients that repeat requests unchanged, so that a different body is a different request.
     same_bodies: BTreeSet<u32>,
     /// Formats of the inputs, indexed by [`Attempt::file`], as far as known; empty strings otherwise.
     pub(super) formats: Vec<&'static str>,
-    /// Inputs that hold the same attempts as an earlier one, which is named.
+    /// Maps inputs to the earlier input that holds the same attempts.
     pub(super) copies: BTreeMap<u32, u32>,
     /// Rows that are views of others.
     pub(crate) views: Views,
 }
 
-/// Bytes reserved for the ids of an attempt.
-const USUAL_IDS: usize = 48;
+/// Bytes reserved for the two ids of an attempt, of some 24 bytes each.
+const TYPICAL_IDS_LEN: usize = 48;
 
 impl AttemptTable {
     /// Declares that the rows of `file` have record numbers, from 1, in place of lines; `lines` maps them to lines.
@@ -79,9 +80,9 @@ impl AttemptTable {
 
     /// Records the format of `file`.
     pub(crate) fn note_format(&mut self, file: u32, format: &'static str) {
-        let place = file as usize;
-        self.formats.resize(self.formats.len().max(place + 1), "");
-        self.formats[place] = format;
+        let index = file as usize;
+        self.formats.resize(self.formats.len().max(index + 1), "");
+        self.formats[index] = format;
     }
 
     /// Returns the format of `file`; empty if unknown.
@@ -102,7 +103,7 @@ impl AttemptTable {
     pub(crate) fn reserve(&mut self, rows: usize) {
         self.rows.reserve(rows);
         self.ids.reserve(rows);
-        self.texts.reserve(rows * USUAL_IDS);
+        self.texts.reserve(rows * TYPICAL_IDS_LEN);
     }
 
     /// Appends one attempt.
@@ -125,7 +126,7 @@ impl AttemptTable {
 
     /// Stores the ids of a row without a [`Detail`], and the fingerprint of its body, 0 if unknown. Ids of more than
     /// 255 bytes are dropped.
-    pub(crate) fn keep_ids(&mut self, request_id: &str, call_id: &str, request_hash: u64) -> DetailId {
+    pub(crate) fn store_ids(&mut self, request_id: &str, call_id: &str, request_hash: u64) -> DetailId {
         let text = (u8::try_from(request_id.len()), u8::try_from(call_id.len()), u32::try_from(self.texts.len()));
         let (request_len, call_len, start) = match text {
             (Ok(request_id), Ok(call_id), Ok(start)) => (request_id, call_id, start),
@@ -175,7 +176,7 @@ impl AttemptTable {
     }
 
     /// Stores `text`; returns an empty reference once 4 GiB are stored.
-    pub fn keep(&mut self, text: Option<&str>) -> TextRef {
+    pub fn store_text(&mut self, text: Option<&str>) -> TextRef {
         let Some(text) = text else { return TextRef::default() };
         let (Ok(start), Ok(len)) = (u32::try_from(self.texts.len()), u32::try_from(text.len())) else {
             return TextRef::default();
@@ -222,7 +223,7 @@ impl AttemptTable {
     }
 
     /// Computes the cost of attempts that log tokens but no cost.
-    pub(crate) fn price(&mut self, prices: &Prices) {
+    pub(crate) fn fill_costs(&mut self, prices: &Prices) {
         if prices.is_empty() || self.usage.is_empty() {
             return;
         }
@@ -258,12 +259,12 @@ impl AttemptTable {
         }
         let names = self.names.absorb(&other.names);
         let origins = self.origins.absorb(&other.origins, &names);
-        self.gauges.absorb(other.gauges, &names);
+        self.headroom.absorb(other.headroom, &names);
         let (text_base, detail_base) = (self.texts.len() as u64, self.details.len() as u64);
         let ids_base = self.ids.len() as u64;
         self.texts.push_str(&other.texts);
-        self.ids.extend(other.ids.into_iter().map(|ids| ids.moved(text_base)));
-        self.details.extend(other.details.into_iter().map(|detail| moved(detail, &names, text_base)));
+        self.ids.extend(other.ids.into_iter().map(|ids| ids.rebased(text_base)));
+        self.details.extend(other.details.into_iter().map(|detail| rebased(detail, &names, text_base)));
         if !self.usage.is_empty() || !other.usage.is_empty() {
             self.usage.resize(self.rows.len(), Usage::default());
             self.usage.extend(other.usage);
@@ -313,11 +314,12 @@ impl AttemptTable {
         for row in &mut self.rows {
             if let Some(ids) = row.detail.ids().and_then(|index| self.ids.get(index)) {
                 let [request_id, call_id] = [ids.request_id(), ids.call_id()].map(|it| text(it).unwrap_or_default());
-                row.detail = kept.keep_ids(request_id, call_id, ids.request_hash);
+                row.detail = kept.store_ids(request_id, call_id, ids.request_hash);
                 continue;
             }
             let Some(&detail) = self.details.get(row.detail.0 as usize) else { continue };
-            let (request_id, call_id) = (kept.keep(text(detail.request_id)), kept.keep(text(detail.call_id)));
+            let (request_id, call_id) =
+                (kept.store_text(text(detail.request_id)), kept.store_text(text(detail.call_id)));
             row.detail = DetailId(kept.details.len() as u32);
             kept.details.push(Detail { request_id, call_id, ..detail });
         }
@@ -349,7 +351,8 @@ impl Ids {
         TextRef { start: self.start + u32::from(self.request_id), len: u32::from(self.call_id) }
     }
 
-    fn moved(self, text_base: u64) -> Ids {
+    /// Returns these ids for a text buffer in which theirs begins at `text_base`.
+    fn rebased(self, text_base: u64) -> Ids {
         match u32::try_from(text_base + u64::from(self.start)) {
             Ok(start) if start < u32::MAX - 512 => Ids { start, ..self },
             _ => Ids { start: 0, request_id: 0, call_id: 0, ..self },
@@ -359,12 +362,13 @@ impl Ids {
 
 /// Keeps only the elements at the indices in `order`, in that order.
 fn select<T: Copy>(list: &mut Vec<T>, order: &[u32]) {
-    let kept: Vec<T> = order.iter().filter_map(|place| list.get(*place as usize).copied()).collect();
+    let kept: Vec<T> = order.iter().filter_map(|index| list.get(*index as usize).copied()).collect();
     list.clear();
     list.extend(kept);
 }
 
-fn moved(mut detail: Detail, names: &[Symbol], text_base: u64) -> Detail {
+/// Translates the references of a detail into those of a table that absorbs its table.
+fn rebased(mut detail: Detail, names: &[Symbol], text_base: u64) -> Detail {
     for symbol in [
         &mut detail.error_type,
         &mut detail.error_code,

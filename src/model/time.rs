@@ -53,13 +53,13 @@ impl fmt::Display for Time {
         let time = self.utc();
         let us = time.timestamp_subsec_micros();
         let mut text = *b"0000-00-00T00:00:00.000000Z";
-        digits(&mut text[..4], time.year().unsigned_abs());
-        digits(&mut text[5..7], time.month());
-        digits(&mut text[8..10], time.day());
-        digits(&mut text[11..13], time.hour());
-        digits(&mut text[14..16], time.minute());
-        digits(&mut text[17..19], time.second());
-        digits(&mut text[20..26], us);
+        write_digits(&mut text[..4], time.year().unsigned_abs());
+        write_digits(&mut text[5..7], time.month());
+        write_digits(&mut text[8..10], time.day());
+        write_digits(&mut text[11..13], time.hour());
+        write_digits(&mut text[14..16], time.minute());
+        write_digits(&mut text[17..19], time.second());
+        write_digits(&mut text[20..26], us);
         let end = match us {
             0 => 19,
             us if us.is_multiple_of(1_000) => 23,
@@ -70,9 +70,9 @@ impl fmt::Display for Time {
     }
 }
 
-/// Writes a number with as many digits as there is room for. Times stand in every row of a report, and the formatting of
-/// the standard library would take most of the time that one takes.
-fn digits(room: &mut [u8], mut number: u32) {
+/// Fills `room` with the digits of a number, with leading zeros. Every row of a report has times, and the formatting of
+/// the standard library would take most of the time needed to write one.
+fn write_digits(room: &mut [u8], mut number: u32) {
     for digit in room.iter_mut().rev() {
         *digit = b'0' + (number % 10) as u8;
         number /= 10;
@@ -157,14 +157,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shows_no_more_decimals_than_it_has() {
+    fn shows_as_many_decimals_as_needed() {
         assert_eq!(Time(0).to_string(), "1970-01-01T00:00:00Z");
         assert_eq!(Time(1_500_000).to_string(), "1970-01-01T00:00:01.500Z");
         assert_eq!(Time(1_000_001).to_string(), "1970-01-01T00:00:01.000001Z");
     }
 
     #[test]
-    fn what_lies_beyond_the_calendar_is_shown_as_its_end() {
+    fn times_outside_the_calendar_are_clamped() {
         for us in [i64::MAX, Time::LATEST.0, Time::LATEST.0 + 1] {
             assert_eq!(Time(us).to_string(), "9999-12-31T23:59:59.999999Z");
         }

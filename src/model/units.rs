@@ -15,7 +15,7 @@ pub(crate) fn thousands(n: u64) -> String {
 
 /// Formats a range of figures as whole numbers: "2 to 17", or "12" if both ends look the same.
 pub(crate) fn range(ends: [f64; 2]) -> String {
-    // Saturating: `as` clamps a float to the integer's range.
+    // Figures beyond the range of `u64` saturate, since `as` clamps floats.
     let [least, most] = ends.map(|end| thousands(end.round() as u64));
     if least == most { least } else { format!("{least} to {most}") }
 }
@@ -57,7 +57,7 @@ pub(crate) fn percent(ratio: f64) -> String {
     } else if ratio < 1.0 && shown > 99.9 {
         ">99.9%".to_owned()
     } else {
-        format!("{}%", decimal(shown))
+        format!("{}%", one_decimal(shown))
     }
 }
 
@@ -69,13 +69,13 @@ pub(crate) fn percent_of(part: u64, whole: u64) -> String {
 /// Formats a rate per thousand, with enough decimals to tell small values from 0.
 pub(crate) fn per_thousand(rate: f64) -> String {
     let shown = rate * 1000.0;
-    if shown > 0.0 && shown < 0.05 { format!("{shown:.3}") } else { decimal(shown) }
+    if shown > 0.0 && shown < 0.05 { format!("{shown:.3}") } else { one_decimal(shown) }
 }
 
 /// Formats a rate or a mean with three significant digits, without trailing zeros.
 pub(crate) fn rate(x: f64) -> String {
     if x >= 100.0 {
-        // Saturating: `as` clamps a float to the integer's range.
+        // Figures beyond the range of `u64` saturate, since `as` clamps floats.
         return thousands(x.round() as u64);
     }
     let text = if x >= 10.0 { format!("{x:.1}") } else { format!("{x:.2}") };
@@ -83,17 +83,17 @@ pub(crate) fn rate(x: f64) -> String {
 }
 
 /// Formats with one decimal, omitted if it is 0.
-fn decimal(x: f64) -> String {
+fn one_decimal(x: f64) -> String {
     let text = format!("{x:.1}");
     text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_owned)
 }
 
 /// Formats a duration in seconds for a sentence: "340 ms", "4.2 s", "12 min 5 s", "3 h 20 min", "2 d 4 h".
 pub(crate) fn seconds(s: f64) -> String {
-    let (sign, figures) = split(s);
+    let (sign, figures) = split_duration(s);
     let text = match figures {
         SplitDuration::Milliseconds(ms) => format!("{ms} ms"),
-        SplitDuration::Seconds(s) => format!("{} s", decimal(s)),
+        SplitDuration::Seconds(s) => format!("{} s", one_decimal(s)),
         SplitDuration::Minutes(min, s) => format!("{min} min {s} s"),
         SplitDuration::Hours(h, min) => format!("{h} h {min} min"),
         SplitDuration::Days(d, h) => format!("{} d {h} h", thousands(d)),
@@ -107,11 +107,11 @@ pub(crate) fn waited(s: f64, is_measured: bool) -> String {
 }
 
 /// Formats a duration in seconds for a table: "340ms", "4.2s", "12m05s", "3h20m", "2d04h"; empty for 0.
-pub(crate) fn span(s: f64) -> String {
+pub(crate) fn compact_duration(s: f64) -> String {
     if s == 0.0 {
         return String::new();
     }
-    let (sign, figures) = split(s);
+    let (sign, figures) = split_duration(s);
     let text = match figures {
         SplitDuration::Milliseconds(ms) => format!("{ms}ms"),
         SplitDuration::Seconds(s) => format!("{s:.1}s"),
@@ -132,22 +132,23 @@ enum SplitDuration {
 }
 
 /// Splits a duration into sign and units; it is negative if a clock ran backwards.
-fn split(s: f64) -> (&'static str, SplitDuration) {
-    let size = s.abs();
-    // The casts saturate, and turn NaN into 0.
-    let (ms, whole) = ((size * 1000.0).round() as u64, size.round() as u64);
-    let span = match size {
+fn split_duration(s: f64) -> (&'static str, SplitDuration) {
+    let magnitude = s.abs();
+    // Casts of floats saturate, and NaN becomes 0.
+    let (ms, whole) = ((magnitude * 1000.0).round() as u64, magnitude.round() as u64);
+    // Limits are half a displayed digit lower, so that no figure rounds up to 1,000 ms or 120.0 s.
+    let figures = match magnitude {
         ..0.9995 => SplitDuration::Milliseconds(ms),
-        ..119.95 => SplitDuration::Seconds(size),
+        ..119.95 => SplitDuration::Seconds(magnitude),
         _ if whole < 7200 => SplitDuration::Minutes(whole / 60, whole % 60),
         _ if whole < 172_800 => SplitDuration::Hours(whole / 3600, whole % 3600 / 60),
         _ => SplitDuration::Days(whole / 86_400, whole % 86_400 / 3600),
     };
-    (if s < 0.0 && ms > 0 { "-" } else { "" }, span)
+    (if s < 0.0 && ms > 0 { "-" } else { "" }, figures)
 }
 
 /// Returns the text with its first letter in upper case.
-pub(crate) fn capital(text: &str) -> String {
+pub(crate) fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
@@ -157,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ends_that_read_alike_are_one_figure() {
+    fn a_range_with_equal_ends_is_shown_as_one_figure() {
         assert_eq!(seconds_range(1.0, 1.0004), "1 s");
         assert_eq!(seconds_range(1.0, 1.2), "1 s to 1.2 s");
     }
@@ -170,18 +171,18 @@ mod tests {
     }
 
     #[test]
-    fn words_follow_their_number() {
+    fn nouns_agree_with_their_number() {
         for (n, word, shown) in
             [(1, "retry", "1 retry"), (2, "retry", "2 retries"), (0, "run", "0 runs"), (3, "day", "3 days")]
         {
             assert_eq!(counted(n, word), shown);
         }
         assert_eq!([1, 2, 3000].map(times), ["once", "twice", "3,000 times"]);
-        assert_eq!((capital("élan"), capital("")), ("Élan".to_owned(), String::new()));
+        assert_eq!((capitalized("élan"), capitalized("")), ("Élan".to_owned(), String::new()));
     }
 
     #[test]
-    fn percent_never_rounds_to_nothing_or_all() {
+    fn percent_is_0_or_100_only_if_exact() {
         for (ratio, shown) in [
             (0.0, "0%"),
             (1.0, "100%"),
@@ -208,12 +209,12 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_that_may_include_an_answer_is_an_upper_bound() {
+    fn a_wait_that_may_include_a_response_is_an_upper_bound() {
         assert_eq!([waited(4.2, true), waited(4.2, false)], ["4.2 s", "at most 4.2 s"]);
     }
 
     #[test]
-    fn spans_are_the_same_in_sentences_and_tables() {
+    fn durations_are_the_same_in_sentences_and_tables() {
         for (s, sentence, table) in [
             (0.0, "0 ms", ""),
             (0.34, "340 ms", "340ms"),
@@ -227,7 +228,7 @@ mod tests {
             (-90.5, "-90.5 s", "-90.5s"),
             (f64::NAN, "0 min 0 s", "0m00s"),
         ] {
-            assert_eq!((seconds(s).as_str(), span(s).as_str()), (sentence, table));
+            assert_eq!((seconds(s).as_str(), compact_duration(s).as_str()), (sentence, table));
         }
     }
 }

@@ -61,7 +61,7 @@ impl Columns {
 }
 
 fn numbers_of(origin: &Origin) -> [u32; 12] {
-    origin.names().map(|name| name.place() as u32)
+    origin.names().map(|name| name.list_index() as u32)
 }
 
 fn origin_of(numbers: [u32; 12], symbols: &[Symbol]) -> Option<Origin> {
@@ -69,5 +69,5 @@ fn origin_of(numbers: [u32; 12], symbols: &[Symbol]) -> Option<Origin> {
     for (name, number) in names.iter_mut().zip(numbers) {
         *name = symbol(symbols, number)?;
     }
-    Some(Origin::of_names(names))
+    Some(Origin::from_names(names))
 }

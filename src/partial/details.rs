@@ -3,7 +3,7 @@
 use super::ids::{self, Ids};
 use super::names::symbol;
 use super::numbers::{Numbers, signed, unsigned};
-use crate::model::{Attempt, AttemptTable, Detail, Flags, HintSource, Span, Symbol, TextRef, Time};
+use crate::model::{Attempt, AttemptTable, CompactDuration, Detail, Flags, HintSource, Symbol, TextRef, Time};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -52,7 +52,8 @@ pub(super) struct Words {
 impl Words {
     fn of(detail: &Detail) -> Words {
         let Detail { error_type, error_code, message, exception, transport, tool, .. } = *detail;
-        let names = [error_type, error_code, message, exception, transport, tool].map(|symbol| symbol.place() as u32);
+        let names =
+            [error_type, error_code, message, exception, transport, tool].map(|symbol| symbol.list_index() as u32);
         let has = [detail.hint_us.is_some(), detail.planned_us.is_some(), detail.reopens.is_some()];
         Words {
             names,
@@ -126,7 +127,7 @@ impl<'t> Builder<'t> {
         if detail.is_none() && request.is_none() && call.is_none() && hash == 0 {
             return Keeps::Nothing;
         }
-        let run = row.run.place() as u32;
+        let run = row.run.list_index() as u32;
         self.request_ids.push((run, request.unwrap_or_default()));
         self.call_ids.push((run, call.unwrap_or_default()));
         self.request_hash.push(hash);
@@ -217,7 +218,8 @@ impl Reader<'_> {
             times[which] = Some(signed(column.get(self.times[which])?));
             self.times[which] += 1;
         }
-        let span = |column: &Numbers| column.small::<u32>(nth).map(|units| Span::from_units(units.wrapping_sub(1)));
+        let span =
+            |column: &Numbers| column.small::<u32>(nth).map(|units| CompactDuration::from_units(units.wrapping_sub(1)));
         let mut detail = Detail {
             request_hash,
             hint_us: times[0],
@@ -249,10 +251,10 @@ impl Kept<'_> {
     /// Stores the ids in `table` and returns the detail, if there is one.
     pub(super) fn put_into(self, table: &mut AttemptTable, row: &mut Attempt) -> Option<Detail> {
         let Some(mut detail) = self.detail else {
-            row.detail = table.keep_ids(self.request_id, self.call_id, self.request_hash);
+            row.detail = table.store_ids(self.request_id, self.call_id, self.request_hash);
             return None;
         };
-        let mut keep = |text: &str| if text.is_empty() { TextRef::default() } else { table.keep(Some(text)) };
+        let mut keep = |text: &str| if text.is_empty() { TextRef::default() } else { table.store_text(Some(text)) };
         (detail.request_id, detail.call_id) = (keep(self.request_id), keep(self.call_id));
         Some(detail)
     }

@@ -117,7 +117,7 @@ fn masked(mut facts: Facts) -> Facts {
     }
     facts.rejects.iter_mut().for_each(|(.., reason)| mask(reason));
     facts.misread.iter_mut().for_each(|(.., (_, _, text))| mask(text));
-    facts.unclear.iter_mut().filter_map(|(key, _)| key.as_mut()).for_each(|(key, _)| mask(key));
+    facts.unknown_outcomes.iter_mut().filter_map(|(key, _)| key.as_mut()).for_each(|(key, _)| mask(key));
     facts
 }
 

@@ -6,7 +6,7 @@ use super::names::symbol;
 use super::numbers::{Numbers, Steps};
 use crate::classify::Class;
 use crate::ingest::{fingerprint, identity};
-use crate::model::{Attempt, AttemptTable, DetailId, Flags, OriginId, Span, Symbol, Time, Usage};
+use crate::model::{Attempt, AttemptTable, CompactDuration, DetailId, Flags, OriginId, Symbol, Time, Usage};
 use crate::untrusted::mask_keys;
 use foldhash::fast::FixedState;
 use serde::{Deserialize, Serialize};
@@ -118,7 +118,7 @@ impl Group {
         let mut shape = Vec::with_capacity(rows.len());
         let mut files: Vec<(u32, u32)> = Vec::new();
         for row in rows {
-            let run = row.run.place().checked_sub(1).and_then(|place| names.get(place)).map_or("", String::as_str);
+            let run = row.run.list_index().checked_sub(1).and_then(|place| names.get(place)).map_or("", String::as_str);
             // What is rebuilt from ids must follow from them as they are stored.
             let ids = (table.request_id(row).map(mask_keys), table.call_id(row).map(mask_keys));
             let (key, is_identified) = fingerprints.add(row, run, &ids);
@@ -140,7 +140,7 @@ impl Group {
             words: words.list,
             files,
             shape: Numbers::counted(&shape),
-            run: column(&|row| row.run.place() as u64),
+            run: column(&|row| row.run.list_index() as u64),
             line: Steps::of(rows.iter().map(|row| i64::from(row.line)), 1),
             is_by_end,
             time: if is_by_end { by_end } else { by_start },
@@ -189,7 +189,7 @@ impl Group {
                 true => identity(kept.request_id()?),
                 false => self.identities.small(identities.next()?)?,
             };
-            let duration = Span::from_units(self.duration.small::<u32>(nth)?.wrapping_sub(1));
+            let duration = CompactDuration::from_units(self.duration.small::<u32>(nth)?.wrapping_sub(1));
             let before_us = if self.is_by_end { duration.as_us().unwrap_or(0) } else { 0 };
             let mut row = Attempt {
                 sent: Time(time.wrapping_sub(before_us)),

@@ -141,7 +141,7 @@ pub(crate) fn check_overlaps(parts: &[(Facts, String)]) -> Result<(), (String, P
     for (nth, (facts, _)) in parts.iter().enumerate() {
         inputs.extend(facts.inputs.iter().map(|input| (input, nth)));
     }
-    inputs.sort_by_key(|(input, _)| (&input.name, input.head, input.start, input.read));
+    inputs.sort_by_key(|(input, _)| (&input.name, input.fingerprint, input.start, input.read));
     let twice = inputs.windows(2).find(|pair| pair[0].1 != pair[1].1 && pair[0].0.overlaps(pair[1].0));
     match twice {
         Some([(input, one), (_, two)]) => {

@@ -1,7 +1,9 @@
 //! Readings of rate-limit headroom, stored as columns.
 
 use super::names::symbol;
-use crate::model::{AttemptTable, Gauge, LimitKind, Scope, Series, Symbol, Time, Track};
+use crate::model::{
+    AttemptTable, LimitKind, LimitReadings, LowestReading, ReadingSummary, Scope, Symbol, Time, TimeSeries,
+};
 use serde::{Deserialize, Serialize};
 
 /// The readings of every limit.
@@ -24,7 +26,7 @@ struct Limit {
 
 impl Readings {
     pub(super) fn of(table: &AttemptTable) -> Readings {
-        Readings(table.gauges.iter().map(|(scope, kind, track)| Limit::of(scope, kind, track)).collect())
+        Readings(table.headroom.iter().map(|(scope, kind, readings)| Limit::of(scope, kind, readings)).collect())
     }
 
     /// Adds the readings to a table; `None` if they are not valid.
@@ -37,22 +39,22 @@ impl Readings {
             }
             let [provider, model, org, api_key, workspace] = names;
             let bad = limit.bad;
-            let track = Track { series: limit.series()?, bad };
-            table.gauges.merge(Scope { provider, model, org, api_key, workspace }, kind, track);
+            let readings = LimitReadings { series: limit.series()?, sentinel_seen: bad };
+            table.headroom.merge(Scope { provider, model, org, api_key, workspace }, kind, readings);
         }
         Some(())
     }
 }
 
 impl Limit {
-    fn of(scope: Scope, kind: LimitKind, track: &Track) -> Limit {
+    fn of(scope: Scope, kind: LimitKind, readings: &LimitReadings) -> Limit {
         let Scope { provider, model, org, api_key, workspace } = scope;
-        let scope = [provider, model, org, api_key, workspace].map(|symbol| symbol.place() as u32);
-        let (width_us, buckets) = track.series.by_time();
+        let scope = [provider, model, org, api_key, workspace].map(|symbol| symbol.list_index() as u32);
+        let (width_us, buckets) = readings.series.by_time();
         let mut limit = Limit {
             scope,
             kind: kind as u8,
-            bad: track.bad,
+            bad: readings.sentinel_seen,
             width_us,
             start: Vec::with_capacity(buckets.len()),
             first: Vec::with_capacity(buckets.len()),
@@ -60,31 +62,31 @@ impl Limit {
             least: Vec::with_capacity(buckets.len()),
         };
         let mut before = 0;
-        for (Time(start), gauge) in buckets {
+        for (Time(start), summary) in buckets {
             let after = |Time(at): Time| at.wrapping_sub(start);
             limit.start.push(start.wrapping_sub(before));
-            limit.first.push((after(gauge.first.0), gauge.first.1));
-            limit.last.push((after(gauge.last.0), gauge.last.1));
-            limit.least.push((gauge.min.0, gauge.min.1, after(gauge.min.2)));
+            limit.first.push((after(summary.first.0), summary.first.1));
+            limit.last.push((after(summary.last.0), summary.last.1));
+            limit.least.push((summary.lowest.remaining, summary.lowest.limit, after(summary.lowest.at)));
             before = start;
         }
         limit
     }
 
-    fn series(self) -> Option<Series<Gauge>> {
+    fn series(self) -> Option<TimeSeries<ReadingSummary>> {
         let mut start = 0_i64;
         let mut buckets = Vec::with_capacity(self.start.len());
         for (nth, step) in self.start.iter().enumerate() {
             start = start.wrapping_add(*step);
             let at = |after: i64| Time(start.wrapping_add(after));
             let (first, last, least) = (self.first.get(nth)?, self.last.get(nth)?, self.least.get(nth)?);
-            let gauge = Gauge {
+            let summary = ReadingSummary {
                 first: (at(first.0), first.1),
                 last: (at(last.0), last.1),
-                min: (least.0, least.1, at(least.2)),
+                lowest: LowestReading { remaining: least.0, limit: least.1, at: at(least.2) },
             };
-            buckets.push((Time(start), gauge));
+            buckets.push((Time(start), summary));
         }
-        Series::of_buckets(self.width_us, buckets)
+        TimeSeries::from_buckets(self.width_us, buckets)
     }
 }

@@ -175,7 +175,7 @@ pub fn plan(inputs: &Inputs) -> Plan {
 }
 
 fn wait(inputs: &Inputs, retries: u32) -> WaitRow {
-    let least = (1..=retries).map(|failure| *inputs.schedule.band_s(failure).start()).sum();
+    let least = (1..=retries).map(|failure| *inputs.schedule.allowed_s(failure).start()).sum();
     WaitRow {
         retries,
         wait_s: rounded(inputs.schedule.nominal_s(retries)),

@@ -10,37 +10,28 @@ use std::io::{self, Write};
 ///
 /// # Errors
 /// Returns an error if writing to `out` fails.
-pub fn render(frame: &Frame, out: &mut dyn Write) -> io::Result<()> {
+pub fn render(frame: &Frame<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
     csv.write_record(frame.columns.iter().map(|(name, _)| *name))?;
-    let rows = frame.columns.first().map_or(0, |(_, cells)| length(cells));
-    for row in 0..rows {
+    for row in 0..frame.rows {
         for (_, cells) in &frame.columns {
-            csv.write_field(&*cell(cells, row))?;
+            csv.write_field(shown(cells, row))?;
         }
         csv.write_record(None::<&[u8]>)?;
     }
     csv.flush()
 }
 
-fn length(cells: &Cells) -> usize {
-    match cells {
-        Cells::Text(list) => list.len(),
-        Cells::Int(list) | Cells::Time(list) => list.len(),
-        Cells::Float(list) => list.len(),
-        Cells::Bool(list) => list.len(),
-    }
-}
-
-fn cell(cells: &Cells, row: usize) -> Cow<'_, str> {
+/// Returns the text of a cell.
+fn shown(cells: &Cells<'_>, row: usize) -> String {
     let shown = match cells {
-        Cells::Text(list) => return list[row].as_deref().map_or(Cow::Borrowed(""), escape_formula),
-        Cells::Int(list) => list[row].map(|n| n.to_string()),
-        Cells::Time(list) => list[row].map(|us| Time(us).to_string()),
-        Cells::Float(list) => list[row].map(|x| x.to_string()),
-        Cells::Bool(list) => list[row].map(|value| value.to_string()),
+        Cells::Text(cell) => cell(row).map(|text| escape_formula(&text).into_owned()),
+        Cells::Int(cell) => cell(row).map(|n| n.to_string()),
+        Cells::Time(cell) => cell(row).map(|us| Time(us).to_string()),
+        Cells::Float(cell) => cell(row).map(|x| x.to_string()),
+        Cells::Bool(cell) => cell(row).map(|value| value.to_string()),
     };
-    Cow::Owned(shown.unwrap_or_default())
+    shown.unwrap_or_default()
 }
 
 /// Prepends an apostrophe to text that a spreadsheet would execute as a formula.
@@ -56,11 +47,13 @@ mod tests {
 
     #[test]
     fn formulas_and_quotes_are_disarmed() {
-        let texts = vec![Some("=1+1".to_owned()), Some("a \"b\", c".to_owned()), None];
-        let frame = Frame {
-            name: "f",
-            columns: vec![("t", Cells::Text(texts)), ("n", Cells::Int(vec![Some(1), None, Some(-2)]))],
-        };
+        let texts = [Some("=1+1"), Some("a \"b\", c"), None];
+        let numbers = [Some(1), None, Some(-2)];
+        let columns = vec![
+            ("t", Cells::Text(Box::new(|row| texts[row].map(Cow::Borrowed)))),
+            ("n", Cells::Int(Box::new(|row| numbers[row]))),
+        ];
+        let frame = Frame { name: "f", rows: 3, columns };
         let mut out = Vec::new();
         render(&frame, &mut out).unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), "t,n\n'=1+1,1\n\"a \"\"b\"\", c\",\n,-2\n");

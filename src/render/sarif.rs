@@ -101,11 +101,11 @@ fn descriptor(rule: &Rule) -> Value {
 
 /// Converts `spend-cap-retried` to `SpendCapRetried`, the form SARIF requires for the name of a rule.
 fn pascal(name: &str) -> String {
-    let capital = |word: &str| {
+    let capitalized = |word: &str| {
         let mut letters = word.chars();
         letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default()
     };
-    name.split('-').map(capital).collect()
+    name.split('-').map(capitalized).collect()
 }
 
 fn level(severity: Severity) -> &'static str {

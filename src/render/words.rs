@@ -1,7 +1,7 @@
 //! Words shared by the formats for people: costs, shares with their counts, and non-breaking spaces.
 
 use super::money::dollars;
-pub(in crate::render) use crate::model::units::{counted, percent, rate, span, thousands as number, times};
+pub(in crate::render) use crate::model::units::{compact_duration, counted, percent, rate, thousands as number, times};
 use crate::model::{Cost, Zone, units::seconds};
 use crate::report::{Report, Share, Window};
 

@@ -42,7 +42,7 @@ pub(super) fn omitted(advice: &[Advice], problems: &[Problem]) -> u64 {
 fn step(judgement: &Judgement<'_>, problem: &Problem) -> Advice {
     let remedy = find(problem.rule).map_or(Remedy::Fix, |rule| rule.remedy);
     let hits = || {
-        let folds = judgement.folds.values().filter(|fold| fold.rule.code == problem.rule);
+        let folds = judgement.problems.values().filter(|fold| fold.rule.code == problem.rule);
         folds.flat_map(|fold| fold.kept.values()).map(|kept| &kept.hit)
     };
     // Waiting is pointless if the log already ends after that time. Without dates, that is unknown.

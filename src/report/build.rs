@@ -5,7 +5,7 @@ use super::*;
 use crate::ingest::Ingested;
 use crate::judge::{Judgement, KeptFinding, ProblemStats, ProblemStatsKey};
 use crate::measure::{Covered, Fleet, RunTally, Spent};
-use crate::model::{AttemptTable, Gauge, Severity, Symbol, rounded};
+use crate::model::{AttemptTable, ReadingSummary, Severity, Symbol, rounded};
 use crate::rules::Rule;
 use crate::untrusted::masked;
 use std::collections::{BTreeMap, BTreeSet};
@@ -104,7 +104,7 @@ fn totals(judgement: &Judgement<'_>) -> Totals {
     let fleet = &judgement.fleet;
     let tally = &fleet.tally;
     let green: Vec<&RunTally> = fleet.runs.values().filter(|run| run.outcome() == Outcome::Ok).collect();
-    let count = |severity: Severity| judgement.folds.values().map(|fold| fold.counts[severity as usize]).sum();
+    let count = |severity: Severity| judgement.problems.values().map(|fold| fold.counts[severity as usize]).sum();
     let (mut spent, mut wasted) = (Spent::default(), Spent::default());
     for run in fleet.runs.values() {
         spent.add(run.spent);
@@ -162,7 +162,7 @@ fn sorted_folds<'j>(
     table: &AttemptTable,
     judgement: &'j Judgement<'_>,
 ) -> Vec<(&'j ProblemStatsKey, &'j ProblemStats)> {
-    let mut folds: Vec<_> = judgement.folds.iter().collect();
+    let mut folds: Vec<_> = judgement.problems.iter().collect();
     folds.sort_by_key(|(key, fold)| {
         let name = |symbol| table.names.text(symbol);
         (
@@ -230,7 +230,7 @@ fn fix(rule: &Rule, kept: &KeptFinding) -> String {
 pub(crate) fn findings(table: &AttemptTable, judgement: &Judgement<'_>) -> Vec<Finding> {
     let owned = |symbol: Symbol| table.names.get(symbol).map(masked);
     let mut list = Vec::new();
-    for (key, fold) in &judgement.folds {
+    for (key, fold) in &judgement.problems {
         for kept in fold.kept.values() {
             list.push(Finding {
                 rule: fold.rule.code,
@@ -341,19 +341,19 @@ fn run(fleet: &Fleet<'_>, name: &str, tally: &RunTally, covered: Option<Covered>
 fn headroom(fleet: &Fleet<'_>) -> Vec<Headroom> {
     let mut list: Vec<Headroom> = Vec::new();
     let Some(window) = window(fleet) else { return list };
-    for (scope, kind, track) in fleet.table.gauges.iter().filter(|(scope, ..)| fleet.scopes.contains_key(scope)) {
-        let (width, mut readings) = track.series.at_most(POINTS);
+    for (scope, kind, limit) in fleet.table.headroom.iter().filter(|(scope, ..)| fleet.scopes.contains_key(scope)) {
+        let (width, mut readings) = limit.series.at_most(POINTS);
         // A limit is shared, so readings by other calls are included, within the time of the calls that were judged.
         readings.retain(|(at, _)| at.plus_us(width) > window.first && *at <= window.last);
         let Some((_, last)) = readings.last() else { continue };
         let flow = fleet.scopes.get(&scope).map(|tally| tally.flow.by_time().1).unwrap_or_default();
-        let least = readings.iter().map(|(_, gauge)| gauge.min_ratio()).fold(f64::INFINITY, f64::min);
+        let least = readings.iter().map(|(_, summary)| summary.min_ratio()).fold(f64::INFINITY, f64::min);
         list.push(Headroom {
             scope: masked(&fleet.scope_label(&scope)),
             limit_kind: kind,
-            limit: last.min.1,
+            limit: last.lowest.limit,
             min_ratio: rounded(least),
-            bad_readings: track.bad,
+            bad_readings: limit.sentinel_seen,
             resolution_s: rounded(width as f64 / 1e6),
             points: points(&readings, width, &flow),
         });
@@ -362,10 +362,14 @@ fn headroom(fleet: &Fleet<'_>) -> Vec<Headroom> {
     list
 }
 
-fn points(readings: &[(Time, Gauge)], width: i64, flow: &[(Time, &crate::measure::Flow)]) -> Vec<HeadroomPoint> {
+fn points(
+    readings: &[(Time, ReadingSummary)],
+    width: i64,
+    flow: &[(Time, &crate::measure::Flow)],
+) -> Vec<HeadroomPoint> {
     let mut marks = flow.iter().filter(|(_, flow)| flow.rejected + flow.overloaded > 0).peekable();
     let mut points = Vec::with_capacity(readings.len());
-    for (place, (at, gauge)) in readings.iter().enumerate() {
+    for (place, (at, summary)) in readings.iter().enumerate() {
         // A refusal is counted in the bucket in which it came, or in the latest bucket before it that has a reading.
         let end = readings.get(place + 1).map_or(Time(i64::MAX), |(next, _)| (*next).max(at.plus_us(width)));
         let (mut rejected, mut overloaded) = (0, 0);
@@ -375,10 +379,10 @@ fn points(readings: &[(Time, Gauge)], width: i64, flow: &[(Time, &crate::measure
         }
         points.push(HeadroomPoint {
             at: *at,
-            first: gauge.first.1,
-            min: gauge.min.0,
-            last: gauge.last.1,
-            limit: gauge.min.1,
+            first: summary.first.1,
+            min: summary.lowest.remaining,
+            last: summary.last.1,
+            limit: summary.lowest.limit,
             rejected,
             overloaded,
         });

@@ -36,7 +36,7 @@ pub struct Undecided {
 /// Returns the rules without evidence, grouped by the field they lack. A rule that found something had enough evidence.
 pub(super) fn coverage(judgement: &Judgement<'_>, rules: &[&'static Rule]) -> Vec<Coverage> {
     let fleet = &judgement.fleet;
-    let spoke: BTreeSet<&str> = judgement.folds.keys().map(|key| key.rule).collect();
+    let spoke: BTreeSet<&str> = judgement.problems.keys().map(|key| key.rule).collect();
     let mut by_field: BTreeMap<Field, Vec<&'static str>> = BTreeMap::new();
     for rule in rules.iter().filter(|rule| !spoke.contains(rule.code)) {
         for field in rule.needs {
@@ -104,7 +104,7 @@ fn presence(fleet: &Fleet<'_>, field: Field) -> Share {
         Field::Tool => (tally.with_tool, tally.sends),
         Field::MaxTokens => (tally.with_max_tokens, tally.timeouts),
         Field::FirstToken => (paced(fleet), tally.sends),
-        Field::Account => (drawn_on(fleet, |scope| scope.names_account()), tally.sends),
+        Field::Account => (drawn_on(fleet, |scope| scope.has_account()), tally.sends),
         Field::Provider => (drawn_on(fleet, |scope| scope.provider.is_some()), tally.sends),
         Field::Model => (drawn_on(fleet, |scope| scope.model.is_some()), tally.sends),
         Field::SendsBeneath => (tally.with_sends_beneath, tally.sends),

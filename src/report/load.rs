@@ -175,9 +175,9 @@ fn span(worst: Amplified) -> AmplifiedSpan {
 }
 
 fn requests_limit(fleet: &Fleet<'_>, scope: Scope) -> Option<i64> {
-    let track = fleet.table.gauges.get(scope, LimitKind::Requests)?;
-    let (_, gauge) = track.series.iter().max_by_key(|(at, _)| *at)?;
-    Some(gauge.min.1)
+    let readings = fleet.table.headroom.get(scope, LimitKind::Requests)?;
+    let (_, summary) = readings.series.iter().max_by_key(|(at, _)| *at)?;
+    Some(summary.lowest.limit)
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ pub(super) fn of_inputs_times_and_ids(ingested: &Ingested, fleet: &Fleet<'_>) ->
         .chain(outliers(fleet))
         .chain(shared_ids(fleet))
         .chain(ambiguous_calls(fleet))
-        .chain(unclear_views(fleet))
+        .chain(ambiguous_views(fleet))
         .collect()
 }
 
@@ -31,8 +31,8 @@ fn ambiguous_calls(fleet: &Fleet<'_>) -> Option<String> {
 }
 
 /// Attempts that may be in another log as well.
-fn unclear_views(fleet: &Fleet<'_>) -> Option<String> {
-    let attempts = fleet.table.unclear_views();
+fn ambiguous_views(fleet: &Fleet<'_>) -> Option<String> {
+    let attempts = fleet.table.ambiguous_views();
     let (what, are) = if attempts == 1 { ("attempt shares", "is") } else { ("attempts share", "are") };
     (attempts > 0).then(|| {
         format!(

@@ -3,7 +3,7 @@
 use super::{Problem, Share, Totals};
 use crate::model::{
     Severity,
-    units::{capital, counted, percent_of, plural, thousands, waited},
+    units::{capitalized, counted, percent_of, plural, thousands, waited},
 };
 
 /// Share of rules with evidence below which the verdict says that little could be judged.
@@ -18,7 +18,7 @@ pub(super) fn sentences(totals: &Totals, problems: &[Problem], missing: &[&str])
     let guess = guess(totals);
     let all =
         [Some(ended(totals)), guess, Some(found(totals, problems)), cost, little(totals.rules_with_evidence, missing)];
-    all.into_iter().flatten().map(|sentence| format!("{}.", capital(&sentence))).collect::<Vec<_>>().join(" ")
+    all.into_iter().flatten().map(|sentence| format!("{}.", capitalized(&sentence))).collect::<Vec<_>>().join(" ")
 }
 
 /// Failed calls, open calls and failed runs.

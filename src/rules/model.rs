@@ -253,7 +253,7 @@ impl Settings {
     #[must_use]
     pub fn layer_policy(&self, call: &Call<'_>, position: usize) -> Option<&Policy> {
         let layer = call.origin(position).layer;
-        self.policy(call, position).filter(|policy| policy.is_of(call.table().names.get(layer)))
+        self.policy(call, position).filter(|policy| policy.applies_to_layer(call.table().names.get(layer)))
     }
 
     /// Returns the value of a threshold of the rule `code`.

@@ -102,8 +102,8 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let least = settings.get(RULE.code, &CALLS).max(2.0) as u64;
     let runs = fleet.sorted_runs().into_iter();
     runs.flat_map(|(name, run, tally)| {
-        let streaks = tally.terminal_failures.longest_streaks(least).into_iter();
-        streaks.map(move |streak| hit(name, run, streak))
+        let retry_sequences = tally.terminal_failures.longest_streaks(least).into_iter();
+        retry_sequences.map(move |sequence| hit(name, run, sequence))
     })
     .collect()
 }
@@ -116,38 +116,38 @@ fn missing_field(fleet: &Fleet<'_>, settings: &Settings) -> Option<(Field, u64)>
     (unhashed > 0).then_some((Field::RequestHash, unhashed))
 }
 
-fn hit(name: &str, run: Symbol, streak: &TerminalStreak) -> Hit {
-    let span_s = streak.seen.1.s_since(streak.seen.0);
-    let alike = match streak.matched_by {
+fn hit(name: &str, run: Symbol, sequence: &TerminalStreak) -> Hit {
+    let span_s = sequence.seen.1.s_since(sequence.seen.0);
+    let alike = match sequence.matched_by {
         MatchedBy::Message => " with the same words",
         MatchedBy::Request => " with the same request",
         MatchedBy::Class => "",
     };
-    let until = streak.reopens.map(|time| format!("; the window reopens at {time}")).unwrap_or_default();
+    let until = sequence.reopens.map(|time| format!("; the window reopens at {time}")).unwrap_or_default();
     let mut hit = Hit::new(format!(
         "{} of the run ({}) failed as {}{alike} over {}, and none succeeded in between{until}",
-        units::counted(streak.calls, "call"),
-        units::counted(streak.sends, "attempt"),
-        streak.class.name(),
+        units::counted(sequence.calls, "call"),
+        units::counted(sequence.sends, "attempt"),
+        sequence.class.name(),
         shared::seconds(span_s),
     ))
-    .about(Some(streak.class))
-    .count("calls", streak.calls)
-    .count("calls_in_turn", streak.in_turn)
-    .count("sends", streak.sends)
+    .about(Some(sequence.class))
+    .count("calls", sequence.calls)
+    .count("calls_in_turn", sequence.in_turn)
+    .count("sends", sequence.sends)
     .number("hours", span_s / 3600.0)
-    .figure("first", Evidence::At(streak.seen.0))
-    .figure("last", Evidence::At(streak.seen.1));
-    if let Some(reopens) = streak.reopens {
+    .figure("first", Evidence::At(sequence.seen.0))
+    .figure("last", Evidence::At(sequence.seen.1));
+    if let Some(reopens) = sequence.reopens {
         hit = hit.figure("reopens_at", Evidence::At(reopens));
     }
-    hit.until = streak.reopens;
-    hit.rows.extend(streak.rows());
-    (hit.fix, hit.remedy) = advice(streak.class);
+    hit.until = sequence.reopens;
+    hit.rows.extend(sequence.rows());
+    (hit.fix, hit.remedy) = advice(sequence.class);
     // Attempts after the first of each call are counted by the rules about calls.
-    hit.wasted_more = streak.avoidable;
+    hit.wasted_more = sequence.avoidable;
     hit.run = Some(run);
-    if streak.guessed {
+    if sequence.guessed {
         hit.severity = Some(Severity::Warning);
         hit.confidence = Confidence::Low;
     } else if name.starts_with("file:") {

@@ -140,7 +140,7 @@ fn obstacle(call: &Call<'_>, position: usize, settings: &Settings) -> Option<Obs
     if call.at(position).flags.has(Flags::BAD_HINT) && call.hint_us(position).is_none() {
         return Some(Obstacle::Unreadable);
     }
-    let hint = call.promised_us(position).filter(|&hint| hint > 0)?;
+    let hint = call.explicit_hint_us(position).filter(|&hint| hint > 0)?;
     let [cap, buffer] = [&CAP, &BUFFER].map(|setting| shared::micros(settings.get(RULE.code, setting)));
     let long = hint + buffer > cap || call.detail(position)?.planned_us.is_some_and(|planned| planned > cap);
     (long && !too_long(call, position, settings)).then_some(Obstacle::Long(hint))

@@ -132,10 +132,10 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     for early in &all {
         rest_on(&mut hit, call, *early);
     }
-    if !worst.source.is_promise() {
+    if !worst.source.is_explicit() {
         hit.severity = Some(Severity::Warning);
     }
-    if worst.doubtful || !worst.source.is_promise() {
+    if worst.doubtful || !worst.source.is_explicit() {
         hit.confidence = Confidence::Medium;
     }
     if let Some((cause, fix)) = cause(call, worst) {
@@ -169,7 +169,7 @@ pub(super) fn early(call: &Call<'_>, position: usize, settings: &Settings) -> Op
     let source = detail.hint_source;
     // A token bucket lets requests in before it is full again, and a model may load faster than estimated, so only a
     // retry that was refused again was too early.
-    if !source.is_promise() && call.at(position + 1).class != call.at(position).class {
+    if !source.is_explicit() && call.at(position + 1).class != call.at(position).class {
         return None;
     }
     // A wait named along with a spent window or quota is no promise that waiting helps.

@@ -181,7 +181,7 @@ fn too_long(call: &Call<'_>, position: usize, settings: &Settings) -> Option<Lon
     if asked || other || !repeat || !shared::same_scope(call, position, position + 1) {
         return None;
     }
-    let known = wait.end_to_start || planned.is_some();
+    let known = wait.is_exact || planned.is_some();
     let reason = match planned {
         Some(planned) => Some(Reason::Planned(planned as f64 / 1e6)),
         None => leads_up(call, position, shared::scaled(measured, settings.get(RULE.code, &STEP)))
@@ -194,5 +194,5 @@ fn too_long(call: &Call<'_>, position: usize, settings: &Settings) -> Option<Lon
 fn leads_up(call: &Call<'_>, position: usize, least_us: i64) -> bool {
     let Some(before) = position.checked_sub(1) else { return false };
     let own = call.at(before).failed() && call.hint_us(before).is_none();
-    own && call.wait_before(position).is_some_and(|wait| wait.end_to_start && wait.us >= least_us)
+    own && call.wait_before(position).is_some_and(|wait| wait.is_exact && wait.us >= least_us)
 }

@@ -87,21 +87,21 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let default = declared.is_none() && budget == BUDGET.default;
     let budget_us = shared::micros(budget);
     let span = |start: usize, p: usize| call.at(p).sent.us_since(call.at(start).sent);
-    let streak = shared::streaks(call).find(|streak| {
-        let dictated = || streak.clone().skip(1).any(|p| rl308::slept(call, p - 1, settings).is_some());
-        span(streak.start, streak.end - 1) > budget_us && !dictated() && follow(call, streak.clone())
+    let sequence = shared::retry_sequences(call).find(|sequence| {
+        let dictated = || sequence.clone().skip(1).any(|p| rl308::slept(call, p - 1, settings).is_some());
+        span(sequence.start, sequence.end - 1) > budget_us && !dictated() && follow(call, sequence.clone())
     })?;
-    let late = streak.clone().filter(|&p| span(streak.start, p) > budget_us).count();
-    let lasted = span(streak.start, streak.end - 1) as f64 / 1e6;
+    let late = sequence.clone().filter(|&p| span(sequence.start, p) > budget_us).count();
+    let lasted = span(sequence.start, sequence.end - 1) as f64 / 1e6;
     let mut hit = Hit::new(format!(
         "still retrying {} after its first attempt, past {} of {} ({} attempts, {late} of them late)",
         shared::seconds(lasted),
         if default { "the default budget" } else { "the declared budget" },
         shared::seconds(budget),
-        streak.len(),
+        sequence.len(),
     ))
-    .about(call.at(streak.start).class)
-    .count("attempts", streak.len() as u64)
+    .about(call.at(sequence.start).class)
+    .count("attempts", sequence.len() as u64)
     .count("late_sends", late as u64)
     .number("lasted_s", lasted)
     .number("budget_s", budget);
@@ -109,12 +109,12 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
         hit.message.push_str("; no budget is declared");
         hit.severity = Some(Severity::Info);
     }
-    hit.rows.extend_from_slice(&call.rows()[streak.clone()]);
-    let start = streak.start;
-    Some(hit.in_excess(call, streak.filter(|&p| span(start, p) > budget_us)))
+    hit.rows.extend_from_slice(&call.rows()[sequence.clone()]);
+    let start = sequence.start;
+    Some(hit.in_excess(call, sequence.filter(|&p| span(start, p) > budget_us)))
 }
 
 /// Whether each attempt is known to repeat the previous one; an id may be shared by a whole session.
-fn follow(call: &Call<'_>, streak: std::ops::Range<usize>) -> bool {
-    streak.skip(1).all(|p| repeats::follows(call, p - 1, p))
+fn follow(call: &Call<'_>, sequence: std::ops::Range<usize>) -> bool {
+    sequence.skip(1).all(|p| repeats::follows(call, p - 1, p))
 }

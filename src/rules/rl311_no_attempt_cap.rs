@@ -112,29 +112,29 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     if call.len() as f64 <= least || call.disordered || repeats::guessed(call) {
         return None;
     }
-    let streak = shared::streaks(call).find(|streak| streak.len() as f64 > least)?;
-    let capped = streak.clone().any(|p| call.at(p).max_attempts > 0);
-    let follow = streak.clone().skip(1).all(|p| repeats::follows(call, p - 1, p));
+    let sequence = shared::retry_sequences(call).find(|sequence| sequence.len() as f64 > least)?;
+    let capped = sequence.clone().any(|p| call.at(p).max_attempts > 0);
+    let follow = sequence.clone().skip(1).all(|p| repeats::follows(call, p - 1, p));
     // Two nested loops with a cap each are a different problem.
     if capped || !follow || loops_of(call).is_some() {
         return None;
     }
-    let last = call.at(streak.end - 1);
-    let lasted_us = last.sent.us_since(call.at(streak.start).sent);
+    let last = call.at(sequence.end - 1);
+    let lasted_us = last.sent.us_since(call.at(sequence.start).sent);
     let lasted = lasted_us as f64 / 1e6;
     let mut hit = Hit::new(format!(
         "{} attempts over {}, and neither a cap nor a budget of time is logged",
-        streak.len(),
+        sequence.len(),
         shared::seconds(lasted),
     ))
-    .about(call.at(streak.start).class)
-    .count("attempts", streak.len() as u64)
+    .about(call.at(sequence.start).class)
+    .count("attempts", sequence.len() as u64)
     .number("lasted_s", lasted);
     hit.confidence = Confidence::Medium;
     // A budget of time, which few loggers record, may have been in force.
     if lasted_us <= shared::micros(settings.get(RULE.code, &BUDGET)) {
         hit.severity = Some(Severity::Info);
     }
-    hit.rows.extend_from_slice(&call.rows()[streak.clone()]);
-    Some(hit.in_excess(call, streak.skip(least as usize)))
+    hit.rows.extend_from_slice(&call.rows()[sequence.clone()]);
+    Some(hit.in_excess(call, sequence.skip(least as usize)))
 }

@@ -119,7 +119,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     if (call.len() as f64) <= least || call.disordered {
         return None;
     }
-    let storm = shared::streaks(call).flat_map(|streak| shown(call, streak)).max_by_key(Range::len)?;
+    let storm = shared::retry_sequences(call).flat_map(|sequence| shown(call, sequence)).max_by_key(Range::len)?;
     if storm.len() as f64 <= least {
         return None;
     }
@@ -156,11 +156,11 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
 
 /// Splits a streak into parts in which each attempt is known to repeat the previous one: without ids or counters, many
 /// small calls that fail look like a single one.
-fn shown(call: &Call<'_>, streak: Range<usize>) -> SmallVec<[Range<usize>; 2]> {
+fn shown(call: &Call<'_>, sequence: Range<usize>) -> SmallVec<[Range<usize>; 2]> {
     let mut parts: SmallVec<[Range<usize>; 2]> = SmallVec::new();
-    let mut start = streak.start;
-    for position in streak.clone() {
-        if position + 1 == streak.end || !shared::shows_retry(call, position) {
+    let mut start = sequence.start;
+    for position in sequence.clone() {
+        if position + 1 == sequence.end || !shared::shows_retry(call, position) {
             parts.push(start..position + 1);
             start = position + 1;
         }

@@ -61,7 +61,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
         return Ok(None);
     }
     let over = || call.retried().filter_map(|p| Some((p, over_wait(call, p, settings)?)));
-    let known = over().filter(|(_, (wait, _))| wait.end_to_start).map(|(p, (wait, hint))| (p, wait.s(), hint));
+    let known = over().filter(|(_, (wait, _))| wait.is_exact).map(|(p, (wait, hint))| (p, wait.s(), hint));
     match known.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0))) {
         Some((position, wait, hint)) => Ok(Some(hit(call, position, wait, hint))),
         // The attempt itself may have taken the time.

@@ -2,7 +2,7 @@
 
 use super::{Check, Field, Hit, Rule, Scope, Settings};
 use super::{repeats, shared};
-use crate::calls::{Call, Grouping, streaks};
+use crate::calls::{Call, Grouping, retry_sequences};
 use crate::measure::{Layering, Loops, Sign, loops_of};
 use crate::model::{Confidence, Remedy, Severity};
 
@@ -132,10 +132,10 @@ fn by_counter(call: &Call<'_>) -> Option<Hit> {
         return None;
     }
     let told = |p: &usize| call.unseen_beneath(*p) > 0;
-    let mut streaks = streaks(call).filter(|streak| streak.len() > 1);
-    let streak =
-        streaks.find(|streak| streak.clone().any(|p| told(&p)) && streak.clone().all(|p| is_outer(call, p)))?;
-    let rounds: Vec<u64> = streak.clone().map(|p| call.unseen_beneath(p) + 1).collect();
+    let mut retry_sequences = retry_sequences(call).filter(|sequence| sequence.len() > 1);
+    let sequence = retry_sequences
+        .find(|sequence| sequence.clone().any(|p| told(&p)) && sequence.clone().all(|p| is_outer(call, p)))?;
+    let rounds: Vec<u64> = sequence.clone().map(|p| call.unseen_beneath(p) + 1).collect();
     let (seen, sends) = (rounds.len() as u64, rounds.iter().sum::<u64>());
     let inner = rounds.iter().copied().max()?;
     let each: Vec<String> = rounds.iter().map(u64::to_string).collect();
@@ -145,7 +145,7 @@ fn by_counter(call: &Call<'_>) -> Option<Hit> {
          others; the client's retries are around the gateway's",
         sends - seen
     ))
-    .about(call.at(streak.start).class)
+    .about(call.at(sequence.start).class)
     .count("sends", sends)
     .count("sends_shown", seen)
     .count("sends_told", sends - seen)
@@ -156,7 +156,7 @@ fn by_counter(call: &Call<'_>) -> Option<Hit> {
     .text("inner_layer", "the retries of a gateway")
     .text("outer_layer", "the client's")
     .word("sign", "a counter of the gateway above 1 on attempts that the client sent again");
-    hit.rows.extend(streak.map(|position| call.rows()[position]));
+    hit.rows.extend(sequence.map(|position| call.rows()[position]));
     hit.confidence = Confidence::Medium;
     Some(hit)
 }
@@ -227,9 +227,9 @@ fn other_layer(call: &Call<'_>, position: usize, settings: &Settings) -> Option<
     let attempt = call.at(position);
     let policy = settings.policy(call, position).filter(|policy| policy.layer.is_some())?;
     let layer = call.table().names.get(call.origin(position).layer);
-    if attempt.sdk_count().is_some_and(|count| count > 0) && !policy.is_of(Some(SDK)) {
+    if attempt.sdk_count().is_some_and(|count| count > 0) && !policy.applies_to_layer(Some(SDK)) {
         return Some("the SDK".to_owned());
     }
-    let layer = layer.filter(|_| attempt.number > 1).filter(|layer| !policy.is_of(Some(layer)))?;
+    let layer = layer.filter(|_| attempt.number > 1).filter(|layer| !policy.applies_to_layer(Some(layer)))?;
     Some(format!("the layer {}", shared::cut(layer, 40)))
 }

@@ -161,7 +161,7 @@ fn by_count(caps: &Caps<'_, '_>) -> Option<(usize, u64)> {
     if caps.call.grouping == Grouping::Inferred {
         return None;
     }
-    let found = shared::streaks(caps.call).find_map(|streak| over_in(caps, streak))?;
+    let found = shared::retry_sequences(caps.call).find_map(|sequence| over_in(caps, sequence))?;
     loops_of(caps.call).is_none().then_some(found)
 }
 
@@ -172,10 +172,10 @@ fn counts_retries(call: &Call<'_>) -> bool {
     call.len() > 1 && (from_zero() || call.attempts().zip(0..).all(|(attempt, place)| attempt.number == place))
 }
 
-fn over_in(caps: &Caps<'_, '_>, streak: Range<usize>) -> Option<(usize, u64)> {
+fn over_in(caps: &Caps<'_, '_>, sequence: Range<usize>) -> Option<(usize, u64)> {
     let call = caps.call;
     let mut counts: SmallVec<[Count; 4]> = SmallVec::new();
-    for position in streak {
+    for position in sequence {
         let origin = call.origin(position);
         let cap = caps.at(position).map_or(0, |(cap, _)| cap);
         let known = counts.iter_mut().find(|count| count.layer == origin.layer && count.model == origin.model);

@@ -129,9 +129,9 @@ fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
     let mut judged = 0;
     let mut untold = None;
     let mut off: Vec<Compared> = Vec::new();
-    for streak in shared::streaks(call) {
-        for position in streak.start..streak.end.saturating_sub(1) {
-            let nth = (position - streak.start + 1) as u32;
+    for sequence in shared::retry_sequences(call) {
+        for position in sequence.start..sequence.end.saturating_sub(1) {
+            let nth = (position - sequence.start + 1) as u32;
             match compare(call, position, nth, settings) {
                 Ok(Some(compared)) => {
                     judged += 1;
@@ -186,16 +186,16 @@ fn compare(call: &Call<'_>, position: usize, nth: u32, settings: &Settings) -> R
         return Ok(None);
     };
     let number = call.at(position).number;
-    let band = schedule.band_s(if number > 0 { u32::from(number) } else { nth });
+    let band = schedule.allowed_s(if number > 0 { u32::from(number) } else { nth });
     let (least_us, most_us) = (shared::micros(*band.start()), shared::micros(*band.end()));
     let fixed_us = shared::micros(settings.get(RULE.code, &FIXED) / 1e3) + shared::clock_step_us(call);
     let slack = |us: i64| shared::scaled(us, settings.get(RULE.code, &SHARE)).max(fixed_us);
     let planned = call.detail(position).and_then(|detail| detail.planned_us);
     // The planned wait is decisive, as the measured one may include time in a queue.
-    let wait = planned.map_or(wait, |planned| Wait { us: planned.min(wait.us), end_to_start: true });
+    let wait = planned.map_or(wait, |planned| Wait { us: planned.min(wait.us), is_exact: true });
     let (short, long) = (wait.us < least_us - slack(least_us), wait.us > most_us + slack(most_us));
     // The wait is longer than declared, unless the attempt itself took the time.
-    if long && !wait.end_to_start {
+    if long && !wait.is_exact {
         return Err(Field::Duration);
     }
     let is_off = short || long;

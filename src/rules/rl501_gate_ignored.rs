@@ -131,7 +131,7 @@ fn hit(fleet: &Fleet<'_>, scope: Limits, ignored: &Ignored) -> Hit {
     // Retries that ignored their own hint are also counted by the rules about calls.
     hit.shared_waste = ignored.hurried;
     hit.scope = Some(scope);
-    if !scope.names_account() {
+    if !scope.has_account() {
         // Workers with keys of different accounts would not share the window.
         hit.confidence = Confidence::Medium;
     }

@@ -172,12 +172,13 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
 
 /// Returns the lowest remaining share of any known limit near `at`, and that limit.
 fn least_headroom(fleet: &Fleet<'_>, scope: Limits, at: Time, near_us: i64) -> Option<(f64, LimitKind)> {
-    let tracks = LimitKind::ALL.into_iter().filter_map(|kind| Some((kind, fleet.table.gauges.get(scope, kind)?)));
-    let near = tracks.flat_map(|(kind, track)| {
-        let readings = track.series.sorted().1.into_iter();
-        let near = readings
-            .filter(move |(_, gauge)| gauge.last.0 >= at.plus_us(-near_us) && gauge.first.0 <= at.plus_us(near_us));
-        near.map(move |(_, gauge)| (gauge.min_ratio(), kind))
+    let limits = LimitKind::ALL.into_iter().filter_map(|kind| Some((kind, fleet.table.headroom.get(scope, kind)?)));
+    let near = limits.flat_map(|(kind, readings)| {
+        let readings = readings.series.sorted().1.into_iter();
+        let near = readings.filter(move |(_, summary)| {
+            summary.last.0 >= at.plus_us(-near_us) && summary.first.0 <= at.plus_us(near_us)
+        });
+        near.map(move |(_, summary)| (summary.min_ratio(), kind))
     });
     near.min_by(|a, b| a.0.total_cmp(&b.0).then((a.1 as u8).cmp(&(b.1 as u8))))
 }

@@ -2,7 +2,9 @@
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::measure::{ExhaustionTerms, Fleet, HeadroomExhaustion, exhaustions};
-use crate::model::{Evidence, Gauge, LimitKind, Remedy, Scope as Limits, Severity, Time, Track, units};
+use crate::model::{
+    Evidence, LimitKind, LimitReadings, ReadingSummary, Remedy, Scope as Limits, Severity, Time, units,
+};
 use std::collections::HashMap;
 
 const UNDER: Setting =
@@ -169,7 +171,7 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-type Tracks<'a> = HashMap<(Limits, LimitKind), &'a Track>;
+type ReadingsByLimit<'a> = HashMap<(Limits, LimitKind), &'a LimitReadings>;
 
 fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let terms = ExhaustionTerms {
@@ -181,13 +183,15 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
         look_us: (settings.get(RULE.code, &LOOK) * 1e6) as i64,
     };
     let least_sends = settings.get(RULE.code, &SENDS) as u64;
-    let tracks: Tracks<'_> = fleet.table.gauges.iter().map(|(scope, kind, track)| ((scope, kind), track)).collect();
+    let by_limit: ReadingsByLimit<'_> =
+        fleet.table.headroom.iter().map(|(scope, kind, track)| ((scope, kind), track)).collect();
     let scopes = fleet.sorted_scopes().into_iter();
     scopes
         .filter_map(|(scope, tally)| {
-            let readings = readings_of(&tracks, scope);
-            let low =
-                |(_, (_, list)): &(LimitKind, Readings)| list.iter().any(|(_, gauge)| gauge.min_ratio() < terms.under);
+            let readings = readings_of(&by_limit, scope);
+            let low = |(_, (_, list)): &(LimitKind, Readings)| {
+                list.iter().any(|(_, summary)| summary.min_ratio() < terms.under)
+            };
             if !readings.iter().any(low) {
                 return None;
             }
@@ -202,11 +206,11 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
 }
 
 /// Width of a time bucket in µs, and the readings per bucket.
-type Readings = (i64, Vec<(Time, Gauge)>);
+type Readings = (i64, Vec<(Time, ReadingSummary)>);
 
-fn readings_of(tracks: &Tracks<'_>, scope: Limits) -> Vec<(LimitKind, Readings)> {
+fn readings_of(by_limit: &ReadingsByLimit<'_>, scope: Limits) -> Vec<(LimitKind, Readings)> {
     let kinds = LimitKind::ALL.into_iter();
-    kinds.filter_map(|kind| Some((kind, tracks.get(&(scope, kind))?.series.sorted()))).collect()
+    kinds.filter_map(|kind| Some((kind, by_limit.get(&(scope, kind))?.series.sorted()))).collect()
 }
 
 /// Returns one finding per scope: about the limit that was hit, else about the one that ran low first.
@@ -277,8 +281,9 @@ fn rate(per_s: f64) -> String {
 fn others(worst: &HeadroomExhaustion, readings: &[(LimitKind, Readings)]) -> String {
     let others = readings.iter().filter(|(kind, _)| *kind != worst.kind);
     let words = others.filter_map(|(kind, (_, list))| {
-        let meanwhile = list.iter().filter(|(_, gauge)| gauge.last.0 >= worst.crossed && gauge.first.0 <= worst.until);
-        let least = meanwhile.map(|(_, gauge)| gauge.min_ratio()).min_by(f64::total_cmp)?;
+        let meanwhile =
+            list.iter().filter(|(_, summary)| summary.last.0 >= worst.crossed && summary.first.0 <= worst.until);
+        let least = meanwhile.map(|(_, summary)| summary.min_ratio()).min_by(f64::total_cmp)?;
         Some(format!("{} {}", kind.label(), units::percent(least)))
     });
     words.collect::<Vec<String>>().join(", ")

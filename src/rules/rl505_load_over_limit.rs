@@ -119,9 +119,9 @@ fn hit(fleet: &Fleet<'_>, scope: Limits, pressed: &Pressed) -> Hit {
     if let Some(most) = fleet.scopes.get(&scope).and_then(|tally| tally.instants.peaks().per_minute()) {
         hit = hit.count("most_in_60_s", most.count);
     }
-    let limit = fleet.table.gauges.get(scope, LimitKind::Requests);
-    if let Some((_, gauge)) = limit.and_then(|track| track.series.sorted().1.pop()) {
-        hit = hit.count("requests_limit", gauge.min.1.unsigned_abs());
+    let limit = fleet.table.headroom.get(scope, LimitKind::Requests);
+    if let Some((_, summary)) = limit.and_then(|readings| readings.series.sorted().1.pop()) {
+        hit = hit.count("requests_limit", summary.lowest.limit.unsigned_abs());
     }
     hit.rows.push(pressed.example.row);
     hit.class = Some(crate::classify::Class::RateLimited);

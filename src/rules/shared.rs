@@ -1,7 +1,7 @@
 //! Helpers that several rules share.
 
 use crate::calls::Call;
-pub(super) use crate::calls::{is_unsafe_to_repeat, same_account, same_scope, shows_retry, streaks};
+pub(super) use crate::calls::{is_unsafe_to_repeat, retry_sequences, same_account, same_scope, shows_retry};
 use crate::classify::Class;
 pub(super) use crate::model::units::{seconds, seconds_range};
 use crate::model::{Symbol, units};

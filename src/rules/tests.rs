@@ -20,7 +20,7 @@ pub(super) fn found(example: &str) -> BTreeSet<&'static str> {
     let table = crate::ingest::read_str(example.log);
     assert!(!table.rows.is_empty(), "no attempt was read from\n{}", example.log);
     let options = options(example);
-    judge(&table, &options).folds.keys().map(|key| key.rule).collect()
+    judge(&table, &options).problems.keys().map(|key| key.rule).collect()
 }
 
 fn each(examples: impl Fn(&Rule) -> &'static [&'static str], must_fire: bool) {
@@ -114,11 +114,11 @@ fn messages_are_plain_sentences() {
             let example = Example::of(example);
             let table = crate::ingest::read_str(example.log);
             let options = options(example);
-            for fold in judge(&table, &options).folds.values() {
-                for kept in fold.kept.values() {
+            for problem in judge(&table, &options).problems.values() {
+                for kept in problem.kept.values() {
                     let message = &kept.hit.message;
-                    assert!(!message.ends_with('.'), "{}: {message}", fold.rule.code);
-                    assert!(!message.contains("  ") && !message.contains('\n'), "{}: {message}", fold.rule.code);
+                    assert!(!message.ends_with('.'), "{}: {message}", problem.rule.code);
+                    assert!(!message.contains("  ") && !message.contains('\n'), "{}: {message}", problem.rule.code);
                 }
             }
         }
@@ -218,11 +218,11 @@ fn findings_say_what_the_log_shows() {
     for (log, (code, severity, word, not)) in EXPECTED_FINDINGS {
         let table = crate::ingest::read_str(log);
         let judgement = judge(&table, &Options { complete: true, ..Options::default() });
-        let fold = judgement.folds.values().find(|fold| fold.rule.code == *code);
-        let kept = fold.and_then(|fold| fold.kept.values().next());
+        let problem = judgement.problems.values().find(|problem| problem.rule.code == *code);
+        let kept = problem.and_then(|problem| problem.kept.values().next());
         let kept = kept.unwrap_or_else(|| panic!("no {code} in\n{log}"));
         let said =
-            format!("{} / {}", kept.hit.message, kept.hit.fix.as_deref().unwrap_or(fold.map_or("", |f| f.rule.fix)));
+            format!("{} / {}", kept.hit.message, kept.hit.fix.as_deref().unwrap_or(problem.map_or("", |f| f.rule.fix)));
         assert_eq!(kept.severity, *severity, "{code}: {said}");
         assert!(said.contains(word) && !said.contains(not), "{code}: {said}");
     }

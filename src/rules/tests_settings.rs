@@ -14,8 +14,8 @@ const VALUES: [f64; 3] = [-1.0, 1.0, 40.0];
 /// Returns severity, confidence, message and evidence of each finding of the rule `code`.
 fn said(code: &str, table: &AttemptTable, settings: Settings) -> Vec<String> {
     let judgement = judge(table, &Options { complete: true, settings, ..Options::default() });
-    let folds = judgement.folds.values().filter(|fold| fold.rule.code == code);
-    let kept = folds.flat_map(|fold| fold.kept.values());
+    let problems = judgement.problems.values().filter(|problem| problem.rule.code == code);
+    let kept = problems.flat_map(|problem| problem.kept.values());
     let mut said: Vec<String> = kept
         .map(|kept| format!("{:?} {:?} {} {:?}", kept.severity, kept.confidence, kept.hit.message, kept.hit.evidence))
         .collect();

@@ -7,8 +7,8 @@ use crate::judge::{Options, judge};
 fn find(code: &str, log: &str) -> Option<Hit> {
     let table = crate::ingest::read_str(log);
     let judgement = judge(&table, &Options { complete: true, ..Options::default() });
-    let fold = judgement.folds.values().find(|fold| fold.rule.code == code)?;
-    let kept = fold.kept.values().next()?;
+    let problem = judgement.problems.values().find(|problem| problem.rule.code == code)?;
+    let kept = problem.kept.values().next()?;
     Some(Hit { severity: Some(kept.severity), ..kept.hit.clone() })
 }
 

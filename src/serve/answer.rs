@@ -6,7 +6,7 @@ use super::events::Events;
 use super::facts::{header, shown};
 use super::scalars::Scalars;
 use super::usage::Usage;
-use crate::ingest::{error_fields, is_telling_header};
+use crate::ingest::{error_fields, is_known_header};
 use crate::untrusted::{cut, mask_keys};
 use hyper::http::response::Parts;
 use std::time::{Duration, Instant};
@@ -42,7 +42,7 @@ impl Answer {
         let ids = ["request-id", "x-request-id", "apim-request-id", "x-amzn-requestid"];
         attempt.request_id = ids.iter().find_map(|name| header(&parts.headers, name));
         for (name, value) in &parts.headers {
-            if is_telling_header(name.as_str())
+            if is_known_header(name.as_str())
                 && let Ok(text) = value.to_str()
             {
                 attempt.headers.insert(name.as_str().to_owned(), shown(text).into());

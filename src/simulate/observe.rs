@@ -2,7 +2,7 @@
 
 use super::endpoint::Capacity;
 use super::figures::Figures;
-use crate::calls::{Call, Endurance, Horizon, group, group_between};
+use crate::calls::{Call, GiveUpLimits, Horizon, group, group_between};
 use crate::classify::{Bucket, Class};
 use crate::ingest::Filter;
 use crate::measure::Service;
@@ -80,7 +80,7 @@ struct IncidentCall {
 #[must_use]
 pub fn arrivals_of(table: &AttemptTable, filter: &Filter, complete: bool) -> Vec<i64> {
     let groups = group(table);
-    let horizon = Horizon { data_end: Time::LATEST, complete, endurance: Endurance::default() };
+    let horizon = Horizon { data_end: Time::LATEST, complete, give_up_limits: GiveUpLimits::default() };
     let mut times = Vec::new();
     for piece in groups.pieces() {
         groups.calls(
@@ -136,7 +136,7 @@ fn incident_calls(table: &AttemptTable, incident: &Incident, complete: bool) -> 
     let (first, last) = (incident.first.plus_us(-MARGIN_US), incident.last.plus_us(MARGIN_US));
     let groups = group_between(table, first, last);
     let data_end = table.rows.par_iter().with_min_len(1 << 14).map(Attempt::ended).max().unwrap_or(incident.last);
-    let horizon = Horizon { data_end, complete, endurance: Endurance::default() };
+    let horizon = Horizon { data_end, complete, give_up_limits: GiveUpLimits::default() };
     let mut calls: Vec<IncidentCall> = Vec::new();
     for piece in groups.pieces() {
         groups.calls(piece, &horizon, |_| true, |call| calls.extend(incident_call(call, incident)));

@@ -150,12 +150,12 @@ impl<'c, 'a> Around<'c, 'a> {
         let ended = self.shown.iter().map(|call| call.ended()).max();
         let (Some(sent), Some(ended)) = (sent, ended) else { return Vec::new() };
         let mut list: Vec<HeadroomAround> = Vec::new();
-        for (_, limit_kind, track) in table.gauges.iter().filter(|(of, ..)| of == scope) {
-            let readings = track.series.clone().sorted().1;
-            let points = readings.iter().flat_map(|(_, gauge)| {
-                let limit = gauge.min.1;
+        for (_, limit_kind, readings) in table.headroom.iter().filter(|(of, ..)| of == scope) {
+            let readings = readings.series.clone().sorted().1;
+            let points = readings.iter().flat_map(|(_, summary)| {
+                let limit = summary.lowest.limit;
                 let point = |(at, remaining): (Time, i64)| LimitReading { at, remaining, limit };
-                [point(gauge.first), point((gauge.min.2, gauge.min.0)), point(gauge.last)]
+                [point(summary.first), point((summary.lowest.at, summary.lowest.remaining)), point(summary.last)]
             });
             let points: Vec<LimitReading> =
                 points.filter(|point| self.window.0 <= point.at && point.at <= self.window.1).collect();

@@ -182,8 +182,11 @@ impl<'a> Judged<'a> {
         calls.iter().for_each(|call| judgement.absorb(call, &none, options));
         judgement.judge_fleet(options);
         // A finding that rests on the absence of something cannot be judged from part of a log.
-        judgement.folds.values_mut().for_each(|fold| fold.kept.retain(|_, kept| kept.severity > Severity::Info));
-        for kept in judgement.folds.values().flat_map(|fold| fold.kept.values()) {
+        judgement
+            .problems
+            .values_mut()
+            .for_each(|problem| problem.kept.retain(|_, kept| kept.severity > Severity::Info));
+        for kept in judgement.problems.values().flat_map(|problem| problem.kept.values()) {
             for row in &kept.hit.rows {
                 by_row.entry(*row).and_modify(|worst| *worst = kept.severity.max(*worst)).or_insert(kept.severity);
             }
@@ -199,7 +202,7 @@ impl<'a> Judged<'a> {
         }
         let mut judgement = Judgement::new(call.table());
         judgement.absorb(call, &CallRules::of(options), options);
-        judgement.folds.values().map(|fold| fold.severity).max().max(of_others)
+        judgement.problems.values().map(|problem| problem.severity).max().max(of_others)
     }
 
     /// Returns the run and fleet findings that cite an attempt of `call`.
@@ -207,10 +210,10 @@ impl<'a> Judged<'a> {
         let Some(judgement) = &self.judgement else { return Vec::new() };
         let mut mine = Judgement::new(call.table());
         let is_mine = |kept: &KeptFinding| kept.hit.rows.iter().any(|row| call.rows().contains(row));
-        for (key, fold) in judgement.folds.iter().filter(|(_, fold)| fold.kept.values().any(is_mine)) {
-            let mut fold = fold.clone();
-            fold.kept.retain(|_, kept| is_mine(kept));
-            mine.folds.insert(*key, fold);
+        for (key, problem) in judgement.problems.iter().filter(|(_, problem)| problem.kept.values().any(is_mine)) {
+            let mut problem = problem.clone();
+            problem.kept.retain(|_, kept| is_mine(kept));
+            mine.problems.insert(*key, problem);
         }
         findings(call.table(), &mine)
     }

@@ -194,7 +194,8 @@ const WORD_STARTS: [u64; STARTS / 64] = {
 /// The only word of fewer than three bytes.
 const SHORT_WORD: u8 = b'@';
 
-/// Whether a word may begin anywhere in `text`. Few ids contain a start of one, and searching for whole words takes longer.
+/// Whether a word may begin anywhere in `text`. Few ids contain a start of one, and searching for whole words takes
+/// longer.
 fn may_begin_a_word(text: &str) -> bool {
     let mut start = 0;
     text.bytes().any(|byte| {

@@ -19,7 +19,7 @@ fn bytes(report: &Report) -> String {
 fn bounded(files: &[PathBuf], options: &judge::Options, window: u64) -> (Report, u64, usize) {
     let sources: Vec<Source> = files.iter().cloned().map(Source::File).collect();
     let reading = ingest::Options { window, ..ingest::Options::default() };
-    let mut rolling = Rolling::new(options).looking_every(1);
+    let mut rolling = Rolling::new(options).settling_every(1);
     let mut held = 0;
     let mut ingested = ingest::read_in_time(&sources, &reading, &|_| {}, &mut |table, watermark| {
         rolling.advance(table, watermark);

@@ -9,7 +9,7 @@ fn loud(log: &str) -> BTreeMap<&'static str, u64> {
     let table = read_str(log);
     let judgement = judge(&table, &Options { complete: true, ..Options::default() });
     let mut loud = BTreeMap::new();
-    for fold in judgement.folds.values() {
+    for fold in judgement.problems.values() {
         let count = fold.counts[1] + fold.counts[2];
         if count > 0 {
             *loud.entry(fold.rule.code).or_default() += count;

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 fn loud(log: &str) -> BTreeSet<&'static str> {
     let table = read_str(log);
     let judgement = judge(&table, &Options { complete: true, ..Options::default() });
-    let loud = judgement.folds.values().filter(|fold| fold.counts[1] + fold.counts[2] > 0);
+    let loud = judgement.problems.values().filter(|fold| fold.counts[1] + fold.counts[2] > 0);
     loud.map(|fold| fold.rule.code).collect()
 }
 

@@ -67,7 +67,8 @@ impl NameArgs {
             Dimension::Host => &self.host,
             Dimension::Endpoint => &self.endpoint,
         };
-        let names = |of| Names { of, wanted: given(of).iter().map(|text| Name::new(text)).collect() };
+        let names =
+            |dimension| Names { dimension, wanted: given(dimension).iter().map(|text| Name::new(text)).collect() };
         Dimension::ALL.map(names).into_iter().filter(|names| !names.wanted.is_empty()).collect()
     }
 }

@@ -3,7 +3,7 @@
 use super::{Change, Changed, Measure, P_VALUE, Shift};
 use crate::model::{
     Severity,
-    units::{capital, counted, thousands},
+    units::{capitalized, counted, thousands},
 };
 
 /// Maximum number of new or worse problems named.
@@ -17,7 +17,7 @@ pub(super) fn sentences(problems: &[Changed], measures: &[Shift]) -> String {
     let problems = of_problems(problems, suspect.is_some());
     let moved = measures.iter().filter(|shift| shift.change != Change::Same).map(moved);
     let all = suspect.into_iter().chain([problems]).chain(moved);
-    all.map(|part| format!("{}.", capital(&part))).collect::<Vec<_>>().join(" ")
+    all.map(|part| format!("{}.", capitalized(&part))).collect::<Vec<_>>().join(" ")
 }
 
 /// Summarises the problems: "problems: 1 new (error RL106 auth-retried), 2 fixed, 7 unchanged; infos: 3 new".

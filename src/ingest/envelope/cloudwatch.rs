@@ -15,7 +15,7 @@ impl Envelope for Subscription {
         "`logEvents[].message`"
     }
 
-    fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
+    fn unwrap_line(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
         let Some([Some(events), stream]) = members(line, ["logEvents", "logStream"]) else { return false };
         let Some(events) = list(events) else { return false };
         let stream = stream.and_then(string);
@@ -41,12 +41,12 @@ impl Envelope for Events {
         "`message` beside `ingestionTime`, `eventId` or `logStreamName`; under `events` where it is one document"
     }
 
-    fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
+    fn unwrap_line(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
         let keys = ["message", "timestamp", "ingestionTime", "eventId", "logStreamName", "events"];
         let Some([message, at, ingested, id, stream, events]) = members(line, keys) else { return false };
         if let Some(events) = events.and_then(list).filter(|list| !list.is_empty()) {
-            let peeled = events.into_iter().filter(|event| self.peel(event, zone, each)).count();
-            return peeled > 0;
+            let unwrapped = events.into_iter().filter(|event| self.unwrap_line(event, zone, each)).count();
+            return unwrapped > 0;
         }
         let Some(text) = message.and_then(string) else { return false };
         if at.is_none() || (ingested.is_none() && id.is_none() && stream.is_none()) {
@@ -70,7 +70,7 @@ impl Envelope for Insights {
         "`@message` in each row"
     }
 
-    fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
+    fn unwrap_line(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
         let keys = ["@message", "@timestamp", "@logStream"];
         let Some([Some(message), at, stream]) = members(line, keys) else { return false };
         let Some(text) = string(message) else { return false };

@@ -17,12 +17,12 @@ impl Envelope for Docker {
         "`log`, `stream` and `time` in each line"
     }
 
-    fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
+    fn unwrap_line(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
         let keys = ["log", "stream", "time", "kubernetes", "attrs"];
         let Some([Some(log), Some(stream), Some(at), None, attrs]) = members(line, keys) else { return false };
         let (Some(text), Some(stream)) = (string(log), string(stream)) else { return false };
         let is_partial = !text.ends_with('\n');
-        // The labels or the tag of the container, if it was started to log them.
+        // `attrs` contains labels or the tag of the container, if its log options ask for them.
         let output = Some(attrs.map_or(stream.clone(), |attrs| Cow::Owned(format!("{stream} {attrs}"))));
         each(&Inner { text, time: time(at, zone), source: None, output, is_partial });
         true
@@ -45,7 +45,7 @@ impl Envelope for Cri {
         "`<time> stdout F ` before each line; P marks parts"
     }
 
-    fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
+    fn unwrap_line(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
         let mut words = line.splitn(4, ' ');
         let (Some(at), Some(output @ ("stdout" | "stderr")), Some(tag)) = (words.next(), words.next(), words.next())
         else {
@@ -67,7 +67,7 @@ impl Envelope for Cri {
     }
 }
 
-/// Fluent Bit and Fluentd in a cluster: the line under `log`, and its origin under `kubernetes`.
+/// Fluent Bit and Fluentd: the line under `log`, and in a cluster the pod under `kubernetes`.
 pub(super) struct FluentBit;
 
 impl Envelope for FluentBit {
@@ -79,7 +79,7 @@ impl Envelope for FluentBit {
         "the line under `log` or `message`, and `kubernetes` beside it"
     }
 
-    fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
+    fn unwrap_line(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
         let keys = [
             "log",
             "message",
@@ -94,23 +94,24 @@ impl Envelope for FluentBit {
             "partial_id",
             "partial_last",
         ];
-        let Some([log, message, about, at, stamp, date, tag, stream, driver, part, id, last]) = members(line, keys)
+        let Some([log, message, kubernetes, at, timestamp, date, tag, stream, source, part, id, last]) =
+            members(line, keys)
         else {
             return false;
         };
         let Some(text) = log.or(message).and_then(string) else { return false };
         // Docker's fluentd driver names the output `source`.
-        let output = stream.or(driver.filter(|driver| matches!(*driver, "\"stdout\"" | "\"stderr\"")));
-        if about.is_none() && (log.is_none() || (output.is_none() && date.is_none())) {
+        let output = stream.or(source.filter(|source| matches!(*source, "\"stdout\"" | "\"stderr\"")));
+        if kubernetes.is_none() && (log.is_none() || (output.is_none() && date.is_none())) {
             return false;
         }
         let [pod, container] =
-            about.and_then(|about| members(about, ["pod_name", "container_name"])).unwrap_or_default();
+            kubernetes.and_then(|kubernetes| members(kubernetes, ["pod_name", "container_name"])).unwrap_or_default();
         let source = match (pod.and_then(string), container.and_then(string)) {
             (Some(pod), Some(container)) => Some(Cow::Owned(format!("{pod}/{container}"))),
             (pod, container) => pod.or(container),
         };
-        let time = at.or(stamp).or(date).and_then(|at| time(at, zone));
+        let time = at.or(timestamp).or(date).and_then(|at| time(at, zone));
         // Marked by the container runtime, or by Docker's fluentd driver.
         let is_partial = tag.and_then(string).as_deref() == Some("P") || (is_true(part) && !is_true(last));
         each(&Inner { text, time, source, output: id.or(output).and_then(string), is_partial });

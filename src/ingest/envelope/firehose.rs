@@ -19,12 +19,12 @@ impl Envelope for Firehose {
         "`data` in base64, plain or gzip, also under `records[]` or `Records[].kinesis`"
     }
 
-    fn peel(&self, line: &str, _: Zone, each: Each<'_>) -> bool {
+    fn unwrap_line(&self, line: &str, _: Zone, each: Each<'_>) -> bool {
         let Some([data, one, many, kinesis]) = members(line, ["data", "records", "Records", "kinesis"]) else {
             return false;
         };
         if let Some(records) = one.or(many).and_then(list) {
-            return records.into_iter().filter(|record| self.peel(record, Zone::UTC, each)).count() > 0;
+            return records.into_iter().filter(|record| self.unwrap_line(record, Zone::UTC, each)).count() > 0;
         }
         let nested = || members(kinesis?, ["data"])?[0];
         let Some(text) = data.or_else(nested).and_then(string).and_then(|data| decoded(&data)) else { return false };

@@ -17,10 +17,10 @@ impl Envelope for Datadog {
         "`message` under `content` or `attributes`"
     }
 
-    fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
+    fn unwrap_line(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
         let Some([content, attributes]) = members(line, ["content", "attributes"]) else { return false };
-        let Some(about) = content.or(attributes) else { return false };
-        let Some([Some(message), at, host]) = members(about, ["message", "timestamp", "host"]) else { return false };
+        let Some(event) = content.or(attributes) else { return false };
+        let Some([Some(message), at, host]) = members(event, ["message", "timestamp", "host"]) else { return false };
         let Some(text) = string(message) else { return false };
         let time = at.and_then(|at| time(at, zone));
         each(&Inner { time, source: host.and_then(string), ..Inner::of(text) });
@@ -40,7 +40,7 @@ impl Envelope for Journald {
         "`MESSAGE` beside `__REALTIME_TIMESTAMP`"
     }
 
-    fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
+    fn unwrap_line(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
         let keys = [
             "MESSAGE",
             "__REALTIME_TIMESTAMP",
@@ -74,11 +74,12 @@ fn bytes(value: &str) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// A JSON record in the message of a logger, whose own `level` and `status` do not describe the attempt.
+/// A JSON record in the message of a logger. The other members, such as `level`, describe the log line, not the
+/// attempt.
 pub(super) struct Message;
 
 /// Keys under which loggers put the message.
-const MESSAGES: [&str; 10] =
+const MESSAGE_KEYS: [&str; 10] =
     ["message", "msg", "log", "event", "body", "text", "textPayload", "jsonPayload", "line", "raw"];
 
 impl Envelope for Message {
@@ -90,10 +91,10 @@ impl Envelope for Message {
         "an attempt as JSON under `message`, `msg`, `log` or the like"
     }
 
-    fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
-        let Some(found) = members(line, MESSAGES) else { return false };
+    fn unwrap_line(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
+        let Some(found) = members(line, MESSAGE_KEYS) else { return false };
         let Some(text) = found.into_iter().flatten().find_map(object) else { return false };
-        // Under the message of an attempt, the body of an error or a request is not a record of its own.
+        // If the line itself is an attempt, the object in its message is a body, not a record of its own.
         if whole_record(line, &Mapping::NONE).is_ok_and(|record| record.has_outcome() && record.names_an_attempt()) {
             return false;
         }
@@ -112,7 +113,7 @@ impl Envelope for Message {
 
 /// A line of text in the message of a JSON logger, such as the output of SDKs and retry loops.
 ///
-/// Every log of objects looks like this, so it is removed only if nothing else is found and a text format then fits.
+/// Nearly every JSON log looks like this, so it is removed only if nothing else is found and a text format then fits.
 pub(super) struct Text;
 
 impl Envelope for Text {
@@ -124,23 +125,23 @@ impl Envelope for Text {
         "lines of a text format under `message`, `msg`, `event` or the like, where nothing else fits"
     }
 
-    fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
-        // loguru keeps its record beside the text.
+    fn unwrap_line(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
+        // loguru puts the fields of the log line into `record`.
         let record = members(line, ["record"]).and_then(|[record]| record).filter(|record| record.starts_with('{'));
-        let about = record.unwrap_or(line);
-        let Some(found) = members(about, ["message", "msg", "event", "textPayload", "text", "body"]) else {
+        let object = record.unwrap_or(line);
+        let Some(found) = members(object, ["message", "msg", "event", "textPayload", "text", "body"]) else {
             return false;
         };
         let Some(text) = found.into_iter().flatten().find_map(string).filter(|text| !is_object(text)) else {
             return false;
         };
         let keys = ["timestamp", "@timestamp", "time", "ts", "asctime", "host", "hostname", "pod"];
-        let Some([a, b, c, d, e, host, name, pod]) = members(about, keys) else { return false };
-        let moment = |at| match members(at, ["timestamp"]) {
+        let Some([a, b, c, d, e, host, name, pod]) = members(object, keys) else { return false };
+        let time_of = |at| match members(at, ["timestamp"]) {
             Some([inner]) => time(inner?, zone),
             None => time(at, zone),
         };
-        let time = [a, b, c, d, e].into_iter().flatten().find_map(moment);
+        let time = [a, b, c, d, e].into_iter().flatten().find_map(time_of);
         let source = [pod, host, name].into_iter().flatten().find_map(string);
         each(&Inner { time, source, ..Inner::of(text) });
         true

@@ -8,8 +8,8 @@ use crate::model::Zone;
 /// END and REPORT.
 pub(super) struct Lambda;
 
-/// Starts of lines that the runtime writes itself.
-const OF_THE_RUNTIME: [&str; 5] =
+/// Starts of lines that the Lambda runtime writes.
+const RUNTIME_LINES: [&str; 5] =
     ["START RequestId: ", "END RequestId: ", "REPORT RequestId: ", "INIT_START ", "EXTENSION\t"];
 
 impl Envelope for Lambda {
@@ -21,8 +21,8 @@ impl Envelope for Lambda {
         "`<time><tab><request id><tab>LEVEL<tab>` before lines, START, END and REPORT between them"
     }
 
-    fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
-        if OF_THE_RUNTIME.iter().any(|begin| line.starts_with(begin)) {
+    fn unwrap_line(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
+        if RUNTIME_LINES.iter().any(|begin| line.starts_with(begin)) {
             each(&Inner::of(line));
             return true;
         }

@@ -16,13 +16,13 @@ impl Envelope for Push {
         "`streams[].values` or `data.result[].values`, each a time and a line"
     }
 
-    fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
+    fn unwrap_line(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
         let Some([streams, data, labels, values]) = members(line, ["streams", "data", "stream", "values"]) else {
             return false;
         };
         let result = || members(data?, ["result"])?[0];
         if let Some(streams) = streams.or_else(result).and_then(list) {
-            return streams.into_iter().filter(|stream| self.peel(stream, zone, each)).count() > 0;
+            return streams.into_iter().filter(|stream| self.unwrap_line(stream, zone, each)).count() > 0;
         }
         let (Some(labels), Some(values)) = (labels, values.and_then(list)) else { return false };
         let source = source(labels);
@@ -48,7 +48,7 @@ impl Envelope for LogCli {
         "`line` beside `labels` and `timestamp`"
     }
 
-    fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
+    fn unwrap_line(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
         let Some([Some(text), Some(labels), at]) = members(line, ["line", "labels", "timestamp"]) else {
             return false;
         };
@@ -59,7 +59,7 @@ impl Envelope for LogCli {
     }
 }
 
-/// Returns the label that best identifies what wrote a stream.
+/// Returns the most specific of the labels that name what wrote a stream.
 fn source(labels: &str) -> Option<Cow<'_, str>> {
     let known = ["pod", "instance", "container", "host", "hostname", "service_name", "app", "job"];
     members(labels, known)?.into_iter().flatten().find_map(string)

@@ -1,7 +1,6 @@
 //! Envelopes: what log shippers, container engines and loggers put around the lines of a program.
 //!
-//! An envelope is detected once, from the start of an input. It supplies a time and a source for records without their
-//! own.
+//! An envelope is detected once, from the start of an input. Its time and its source apply to records that have none.
 
 mod cloudwatch;
 mod containers;
@@ -27,14 +26,14 @@ pub(crate) trait Envelope: Sync {
 
     /// Calls `each` with every text inside `line` and returns whether the line has this envelope. `zone` applies to
     /// times that name none.
-    fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool;
+    fn unwrap_line(&self, line: &str, zone: Zone, each: Each<'_>) -> bool;
 
     /// Whether a line may be a part that continues in a later line.
     fn joins(&self) -> bool {
         false
     }
 
-    /// Whether its shape alone is sufficient evidence; otherwise it must contain a record.
+    /// Whether the structure of lines is sufficient evidence; otherwise the text inside must be a record.
     fn is_certain(&self) -> bool {
         true
     }
@@ -51,8 +50,8 @@ pub(crate) struct Inner<'i> {
     pub(crate) time: Option<Time>,
     /// What wrote it: a pod, a container, a stream.
     pub(crate) source: Option<Cow<'i, str>>,
-    /// Which of the outputs of the source wrote it: stdout or stderr, each of which splits long lines into parts of its
-    /// own, or the id that the parts of one line share.
+    /// Distinguishes lines of the same source whose parts may be interleaved: `stdout` or `stderr`, or the id that the
+    /// parts of one line share.
     pub(crate) output: Option<Cow<'i, str>>,
     /// Whether the rest follows in a later line of the same output.
     pub(crate) is_partial: bool,
@@ -84,11 +83,11 @@ pub(crate) const ENVELOPES: &[&dyn Envelope] = &[
     &prefixed::Kubectl,
     &keyed::Message,
     &prefixed::Stern,
-    &prefixed::Words,
+    &prefixed::LoggerPrefix,
 ];
 
 /// Envelope that is removed only if nothing else is found.
-pub(crate) const LAST: &dyn Envelope = &keyed::Text;
+pub(crate) const FALLBACK: &dyn Envelope = &keyed::Text;
 
 /// Returns the raw JSON values of `keys` in the object `line`.
 fn members<'l, const N: usize>(line: &'l str, keys: [&str; N]) -> Option<[Option<&'l str>; N]> {
@@ -101,8 +100,8 @@ fn members<'l, const N: usize>(line: &'l str, keys: [&str; N]) -> Option<[Option
         reader.peek();
         let start = reader.offset();
         reader.skip()?;
-        if let Some(place) = keys.iter().position(|known| *known == key) {
-            found[place] = Some(&line[start..reader.offset()]);
+        if let Some(index) = keys.iter().position(|known| *known == key) {
+            found[index] = Some(&line[start..reader.offset()]);
         }
         Ok(())
     });

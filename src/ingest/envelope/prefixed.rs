@@ -18,7 +18,7 @@ impl Envelope for Compose {
         "`app-1  | ` before each line"
     }
 
-    fn peel(&self, line: &str, _: Zone, each: Each<'_>) -> bool {
+    fn unwrap_line(&self, line: &str, _: Zone, each: Each<'_>) -> bool {
         let Some((name, text)) = line.split_once(" | ").or_else(|| Some((line.strip_suffix(" |")?, ""))) else {
             return false;
         };
@@ -43,7 +43,7 @@ impl Envelope for Kubectl {
         "`[pod/name/container] ` before each line"
     }
 
-    fn peel(&self, line: &str, _: Zone, each: Each<'_>) -> bool {
+    fn unwrap_line(&self, line: &str, _: Zone, each: Each<'_>) -> bool {
         let Some((name, text)) = line.strip_prefix("[pod/").and_then(|rest| rest.split_once(']')) else { return false };
         each(&Inner { source: Some(Cow::Borrowed(name)), ..Inner::of(text.trim_start()) });
         true
@@ -62,7 +62,7 @@ impl Envelope for Stern {
         "`pod container ` before each JSON object"
     }
 
-    fn peel(&self, line: &str, _: Zone, each: Each<'_>) -> bool {
+    fn unwrap_line(&self, line: &str, _: Zone, each: Each<'_>) -> bool {
         let Some(at) = line.find('{') else { return false };
         let (name, text) = line.split_at(at);
         let words: Vec<&str> = name.split_whitespace().collect();
@@ -82,12 +82,12 @@ impl Envelope for Stern {
 }
 
 /// The output of a logger before a JSON object: `2026-01-05 10:00:00,123 INFO llm: {...}`.
-pub(super) struct Words;
+pub(super) struct LoggerPrefix;
 
 /// Longest text before an object, in bytes.
-const LONGEST: usize = 512;
+const MAX_PREFIX: usize = 512;
 
-impl Envelope for Words {
+impl Envelope for LoggerPrefix {
     fn name(&self) -> &'static str {
         "words before JSON"
     }
@@ -96,11 +96,12 @@ impl Envelope for Words {
         "time, level and name of a logger before each JSON object"
     }
 
-    fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
+    fn unwrap_line(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
         if line.trim_start().starts_with(['{', '[']) {
             return false;
         }
-        let starts = line.match_indices('{').map(|(at, _)| at).take_while(|at| *at <= LONGEST);
+        // Text before the record may contain braces; a few of them are tried.
+        let starts = line.match_indices('{').map(|(at, _)| at).take_while(|at| *at <= MAX_PREFIX);
         let Some(at) = starts.filter(|at| *at > 0).take(4).find(|at| may_be_a_record(&line[*at..])) else {
             return false;
         };
@@ -116,10 +117,10 @@ impl Envelope for Words {
 
 /// Returns the first time in `words`, written as one word or two.
 fn time_in(words: &str, zone: Zone) -> Option<Time> {
-    let is_around = |c: char| matches!(c, '[' | ']' | '(' | ')' | ',' | '|');
-    let words: Vec<&str> = words.split_whitespace().map(|word| word.trim_matches(is_around)).collect();
+    let is_bracket = |c: char| matches!(c, '[' | ']' | '(' | ')' | ',' | '|');
+    let words: Vec<&str> = words.split_whitespace().map(|word| word.trim_matches(is_bracket)).collect();
     (0..words.len()).find_map(|at| {
-        // A number alone is a process id or a line of code.
+        // A number without `:` or `-` is a process id or a line number of the code.
         let two = || timestamp::from_text(&format!("{} {}", words[at], words.get(at + 1)?), zone);
         two().or_else(|| timestamp::from_text(words[at], zone).filter(|_| words[at].contains([':', '-'])))
     })

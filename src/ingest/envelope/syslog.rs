@@ -17,12 +17,12 @@ impl Envelope for Rfc5424 {
         "`<34>1 <time> host app ...` before each line"
     }
 
-    fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
-        let Some(rest) = behind_priority(line).and_then(|rest| rest.strip_prefix("1 ")) else { return false };
+    fn unwrap_line(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
+        let Some(rest) = after_priority(line).and_then(|rest| rest.strip_prefix("1 ")) else { return false };
         let mut words = rest.splitn(6, ' ');
         let (Some(at), Some(host), Some(app)) = (words.next(), words.next(), words.next()) else { return false };
         let Some(rest) = words.nth(2) else { return false };
-        let text = behind_data(rest).trim_start().trim_start_matches('\u{feff}');
+        let text = after_structured_data(rest).trim_start().trim_start_matches('\u{feff}');
         each(&Inner {
             time: timestamp::from_text(at, zone),
             source: Some(Cow::Owned(format!("{host}/{app}"))),
@@ -32,7 +32,8 @@ impl Envelope for Rfc5424 {
     }
 }
 
-/// `<34>Jan  5 10:00:00 host app[12]: message`, also without `<34>`. This time has no year and is not used.
+/// `<34>Jan  5 10:00:00 host app[12]: message`, also without `<34>` or with an RFC 3339 time. A time without a year is
+/// not used.
 pub(super) struct Rfc3164;
 
 impl Envelope for Rfc3164 {
@@ -44,9 +45,9 @@ impl Envelope for Rfc3164 {
         "`Jan  5 10:00:00 host app[12]: ` or `<time> host app[12]: ` before each line"
     }
 
-    fn peel(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
-        let rest = behind_priority(line).unwrap_or(line);
-        let Some((time, rest)) = stamp(rest, zone) else { return false };
+    fn unwrap_line(&self, line: &str, zone: Zone, each: Each<'_>) -> bool {
+        let rest = after_priority(line).unwrap_or(line);
+        let Some((time, rest)) = leading_time(rest, zone) else { return false };
         let Some((host, rest)) = rest.split_once(' ') else { return false };
         let Some((tag, text)) = rest.split_once(": ") else { return false };
         let app = tag.split('[').next().unwrap_or_default();
@@ -61,13 +62,13 @@ impl Envelope for Rfc3164 {
 }
 
 /// Returns what follows the priority, `<34>`.
-fn behind_priority(line: &str) -> Option<&str> {
+fn after_priority(line: &str) -> Option<&str> {
     let (priority, rest) = line.strip_prefix('<')?.split_once('>')?;
     (priority.len() <= 3 && priority.parse::<u8>().is_ok()).then_some(rest)
 }
 
 /// Returns what follows the structured data, `-` or `[id name="value"]`.
-fn behind_data(rest: &str) -> &str {
+fn after_structured_data(rest: &str) -> &str {
     if let Some(rest) = rest.strip_prefix('-') {
         return rest;
     }
@@ -90,7 +91,7 @@ fn behind_data(rest: &str) -> &str {
 }
 
 /// Returns the time at the start of a line, `None` if it has no year, and what follows it.
-fn stamp(line: &str, zone: Zone) -> Option<(Option<Time>, &str)> {
+fn leading_time(line: &str, zone: Zone) -> Option<(Option<Time>, &str)> {
     const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
     const WITHOUT_YEAR: usize = "Jan  5 10:00:00".len();
     if let (Some(month), Some(stamp), Some(rest)) = (line.get(..3), line.get(..WITHOUT_YEAR), line.get(WITHOUT_YEAR..))

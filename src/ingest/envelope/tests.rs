@@ -101,11 +101,11 @@ const LINES: &[Line] = &[
 ];
 
 #[test]
-fn each_envelope_is_told_first_and_peeled() {
+fn each_line_is_unwrapped_from_its_envelope() {
     for (name, line, text, time, source) in LINES {
         let mut found = Vec::new();
         let first = ENVELOPES.iter().find(|envelope| {
-            envelope.peel(line, Zone::UTC, &mut |inner| {
+            envelope.unwrap_line(line, Zone::UTC, &mut |inner| {
                 let time = inner.time.map(|time| time.to_string());
                 found.push((inner.text.to_string(), time, inner.source.as_deref().map(str::to_owned)));
             })
@@ -117,7 +117,7 @@ fn each_envelope_is_told_first_and_peeled() {
 }
 
 #[test]
-fn ordinary_records_are_wrapped_in_nothing() {
+fn ordinary_records_have_no_envelope() {
     for line in [
         r#"{"ts":"2026-01-05T10:00:00Z","call_id":"c","attempt":1,"status":429,"message":"{\"error\":{\"type\":\"x\"}}"}"#,
         r#"{"ts":"2026-01-05T10:00:00Z","call_id":"c","attempt":1,"status":400,"body":{"status":400,"error":"x"}}"#,
@@ -125,7 +125,7 @@ fn ordinary_records_are_wrapped_in_nothing() {
         "ts=2026-01-05T10:00:00Z status=429 msg=\"a | b\"",
         "POST /v1/messages {200}",
     ] {
-        let told = ENVELOPES.iter().find(|envelope| envelope.peel(line, Zone::UTC, &mut |_| {}));
-        assert_eq!(told.map(|envelope| envelope.name()), None, "{line}");
+        let found = ENVELOPES.iter().find(|envelope| envelope.unwrap_line(line, Zone::UTC, &mut |_| {}));
+        assert_eq!(found.map(|envelope| envelope.name()), None, "{line}");
     }
 }

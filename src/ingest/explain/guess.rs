@@ -13,12 +13,12 @@ pub(super) struct Guess {
 }
 
 /// Largest number accepted as a count of attempts.
-const MOST_ATTEMPTS: i64 = 100;
+const MAX_ATTEMPTS: i64 = 100;
 /// Length in bytes up to which a text counts as a word.
-const LONGEST_WORD: usize = 40;
+const MAX_WORD: usize = 40;
 
-/// Splits a key into lowercase words, at anything not alphanumeric and at changes from lower to upper case.
-fn words(key: &str) -> Vec<String> {
+/// Splits a key into lowercase words: at characters that are not alphanumeric, and at changes from lower to upper case.
+fn split(key: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = ' ';
     for c in key.chars() {
@@ -34,10 +34,10 @@ fn words(key: &str) -> Vec<String> {
     words
 }
 
-/// The words of one key.
-struct Words(Vec<String>);
+/// The lowercase words of a key.
+struct KeyWords(Vec<String>);
 
-impl Words {
+impl KeyWords {
     fn has(&self, list: &[&str]) -> bool {
         self.0.iter().any(|word| list.contains(&word.as_str()))
     }
@@ -57,16 +57,16 @@ impl Words {
 
 /// Returns the field that `key`, a dotted path, seems to correspond to if its value is `value`.
 pub(super) fn guess(key: &str, value: &Value) -> Option<Guess> {
-    let words = Words(words(key));
-    let plain = |field| Some(Guess { field, unit: None });
+    let words = KeyWords(split(key));
+    let without_unit = |field| Some(Guess { field, unit: None });
     match value {
-        _ if is_time(value) => plain(moment(&words)),
-        Value::Bool(_) => plain(truth(&words)?),
-        Value::Number(_) => number(&words, value),
+        _ if is_time(value) => without_unit(time_field(&words)),
+        Value::Bool(_) => without_unit(boolean_field(&words)?),
+        Value::Number(_) => number_field(&words, value),
         Value::String(text) => match text.trim().parse::<f64>() {
-            Ok(x) => number(&words, &Value::from(x)),
-            Err(_) if is_span(text) => span(&words, None),
-            Err(_) => plain(name(&words, text.trim())?),
+            Ok(x) => number_field(&words, &Value::from(x)),
+            Err(_) if is_duration(text) => duration_field(&words, None),
+            Err(_) => without_unit(text_field(&words, text.trim())?),
         },
         Value::Null | Value::Array(_) | Value::Object(_) => None,
     }
@@ -83,7 +83,7 @@ fn is_time(value: &Value) -> bool {
     }
 }
 
-fn moment(words: &Words) -> &'static str {
+fn time_field(words: &KeyWords) -> &'static str {
     const ENDS: [&str; 10] =
         ["end", "ended", "finish", "finished", "done", "complete", "completed", "closed", "received", "responded"];
     const STARTS: [&str; 8] = ["start", "started", "begin", "began", "begun", "sent", "requested", "issued"];
@@ -96,7 +96,7 @@ fn moment(words: &Words) -> &'static str {
     }
 }
 
-fn truth(words: &Words) -> Option<&'static str> {
+fn boolean_field(words: &KeyWords) -> Option<&'static str> {
     if words.has(&["success", "successful", "succeeded", "ok", "passed"]) {
         Some("success")
     } else if words.has(&["fail", "failed", "failure", "error", "err"]) {
@@ -106,75 +106,79 @@ fn truth(words: &Words) -> Option<&'static str> {
     }
 }
 
-fn number(words: &Words, value: &Value) -> Option<Guess> {
-    let plain = |field| Some(Guess { field, unit: None });
+fn number_field(words: &KeyWords, value: &Value) -> Option<Guess> {
+    let without_unit = |field| Some(Guess { field, unit: None });
     let whole = value.as_i64().or_else(|| value.as_f64().filter(|x| x.fract() == 0.0).map(|x| x as i64));
-    let tries = words.has(&["attempt", "attempts", "try", "tries", "retry", "retries"]);
-    if tries && whole.is_some_and(|n| (0..=MOST_ATTEMPTS).contains(&n)) && !words.has(&["after", "in", "delay", "wait"])
+    let counts_attempts = words.has(&["attempt", "attempts", "try", "tries", "retry", "retries"]);
+    if counts_attempts
+        && whole.is_some_and(|n| (0..=MAX_ATTEMPTS).contains(&n))
+        && !words.has(&["after", "in", "delay", "wait"])
     {
-        let again = words.has(&["retry", "retries"]);
-        return plain(match (words.has(&["max", "limit", "cap", "most"]), again) {
+        let counts_retries = words.has(&["retry", "retries"]);
+        return without_unit(match (words.has(&["max", "limit", "cap", "most"]), counts_retries) {
             (true, true) => "max_retries",
             (true, false) => "max_attempts",
             (false, true) => "retry_attempt",
             (false, false) => "attempt",
         });
     }
-    let told = ["status", "code", "http", "rc", "resp", "response", "reply", "result", "answer", "sc"];
-    if words.has(&told) && whole.is_some_and(|n| (100..600).contains(&n)) {
-        return plain("status");
+    let status_words = ["status", "code", "http", "rc", "resp", "response", "reply", "result", "answer", "sc"];
+    if words.has(&status_words) && whole.is_some_and(|n| (100..600).contains(&n)) {
+        return without_unit("status");
     }
     if words.has(&["token", "tokens", "tok", "toks"]) {
         return if words.has(&["in", "input", "prompt"]) {
-            plain("input_tokens")
+            without_unit("input_tokens")
         } else if words.has(&["out", "output", "completion", "generated"]) {
-            plain("output_tokens")
+            without_unit("output_tokens")
         } else {
             None
         };
     }
     if words.has(&["usd", "dollars"]) {
-        return plain("cost_usd");
+        return without_unit("cost_usd");
     }
-    span(words, words.unit())
+    duration_field(words, words.unit())
 }
 
-/// Returns the field that a duration may belong to.
-fn span(words: &Words, unit: Option<SpanUnit>) -> Option<Guess> {
-    let of = |field, bare| Some(Guess { field: if unit.is_some() { field } else { bare }, unit });
+/// Returns the field that a duration seems to belong to. Without a unit in the key, it is the field of durations in the
+/// unit that keys of this name usually have.
+fn duration_field(words: &KeyWords, unit: Option<SpanUnit>) -> Option<Guess> {
+    let choose = |in_ms, without_unit| Some(Guess { field: if unit.is_some() { in_ms } else { without_unit }, unit });
     if words.has(&["retry"]) && words.has(&["after"]) {
-        of("retry_after_ms", "retry_after")
+        choose("retry_after_ms", "retry_after")
     } else if words.has(&["wait", "waited", "sleep", "slept", "backoff", "delay", "pause"]) {
-        of("planned_wait_ms", "planned_wait_s")
+        choose("planned_wait_ms", "planned_wait_s")
     } else if words.has(&["first"]) && words.has(&["token", "byte", "chunk"]) {
-        of("ttft_ms", "ttft_s")
+        choose("ttft_ms", "ttft_s")
     } else if words.has(&["timeout", "deadline"]) {
-        of("timeout_ms", "timeout_s")
+        choose("timeout_ms", "timeout_s")
     } else if words.has(&["took", "taken", "spent", "dur", "duration", "elapsed", "latency", "rtt", "wall", "runtime"])
     {
-        of("duration_ms", "duration")
+        choose("duration_ms", "duration")
     } else {
         None
     }
 }
 
 /// Whether a text is a duration with its unit: `1.5s`, `80 ms`.
-fn is_span(text: &str) -> bool {
-    text.len() < LONGEST_WORD && crate::ingest::hint::go_duration(&text.replace(' ', "")).is_some()
+fn is_duration(text: &str) -> bool {
+    text.len() < MAX_WORD && crate::ingest::hint::go_duration(&text.replace(' ', "")).is_some()
 }
 
-fn name(words: &Words, text: &str) -> Option<&'static str> {
-    let is_word = !text.is_empty() && text.len() <= LONGEST_WORD && !text.contains(char::is_whitespace);
-    let is_id = !text.is_empty() && text.len() <= 3 * LONGEST_WORD && !text.contains(char::is_whitespace);
+fn text_field(words: &KeyWords, text: &str) -> Option<&'static str> {
+    let is_word = !text.is_empty() && text.len() <= MAX_WORD && !text.contains(char::is_whitespace);
+    let is_id = !text.is_empty() && text.len() <= 3 * MAX_WORD && !text.contains(char::is_whitespace);
     let names_id = words.has(&["id", "uuid", "guid", "uid", "ref", "key", "nr", "name"]);
-    let of = |list: &[&str]| words.has(list) && is_id && (names_id || text.bytes().any(|byte| byte.is_ascii_digit()));
-    if words.has(&["rid", "reqid"]) && is_id || of(&["req", "request", "requests"]) {
+    let is_id_of =
+        |list: &[&str]| words.has(list) && is_id && (names_id || text.bytes().any(|byte| byte.is_ascii_digit()));
+    if words.has(&["rid", "reqid"]) && is_id || is_id_of(&["req", "request", "requests"]) {
         Some("request_id")
     } else if words.has(&["model", "llm", "engine", "deployment"]) && is_id {
         Some("model")
-    } else if of(&["call", "turn", "step", "op", "operation", "invocation", "logical"]) {
+    } else if is_id_of(&["call", "turn", "step", "op", "operation", "invocation", "logical"]) {
         Some("call_id")
-    } else if of(&["run", "session", "job", "task", "batch", "workflow", "conversation", "pipeline", "trace"]) {
+    } else if is_id_of(&["run", "session", "job", "task", "batch", "workflow", "conversation", "pipeline", "trace"]) {
         Some("run_id")
     } else if words.has(&["provider", "vendor", "supplier"]) && is_word {
         Some("provider")
@@ -196,7 +200,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn keys_and_values_together_tell() {
+    fn fields_are_guessed_from_key_and_value() {
         for (key, value, field) in [
             ("when", json!("2026-01-05T10:00:00Z"), Some("ts")),
             ("meta.doneAt", json!(1_767_607_200_123_i64), Some("ended_at")),
@@ -221,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn units_are_read_from_names() {
+    fn units_are_read_from_keys() {
         let of = |key: &str, value: Value| guess(key, &value).map(|guess| (guess.field, guess.unit));
         assert_eq!(of("spent_secs", json!(1.5)), Some(("duration_ms", Some(SpanUnit::S))));
         assert_eq!(of("spent", json!("1.5s")), Some(("duration", None)));

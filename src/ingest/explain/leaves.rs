@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 /// Largest number of values examined in one object; those nearest to the top come first.
-const MOST: usize = 250;
-/// Number of levels of an object that are searched.
-const DEEPEST: usize = 8;
+const MAX_LEAVES: usize = 250;
+/// Number of levels of nested objects and arrays that are searched.
+const MAX_DEPTH: usize = 8;
 
 /// One step of the path to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,11 +57,11 @@ impl Leaf {
                 Some(whole) => Value::from(whole.saturating_add(1)),
                 None => Value::from(number.as_f64().unwrap_or(0.0) * 1.5 + 1.0),
             },
-            Value::String(text) => Value::String(another(text)),
+            Value::String(text) => Value::String(changed_text(text)),
             Value::Array(_) | Value::Object(_) => return None,
         };
         let mut object = object.clone();
-        *place(&mut object, &self.path)? = other;
+        *value_at(&mut object, &self.path)? = other;
         Some(object)
     }
 
@@ -69,7 +69,7 @@ impl Leaf {
     pub(super) fn removed(&self, object: &Value) -> Option<Value> {
         let mut object = object.clone();
         let (last, before) = self.path.split_last()?;
-        match (place(&mut object, before)?, last) {
+        match (value_at(&mut object, before)?, last) {
             (Value::Object(members), Step::Key(name)) => members.remove(name).map(drop)?,
             (Value::Array(list), Step::Index(nth)) if *nth < list.len() => drop(list.remove(*nth)),
             _ => return None,
@@ -78,15 +78,15 @@ impl Leaf {
     }
 }
 
-fn place<'v>(object: &'v mut Value, path: &[Step]) -> Option<&'v mut Value> {
+fn value_at<'v>(object: &'v mut Value, path: &[Step]) -> Option<&'v mut Value> {
     path.iter().try_fold(object, |value, step| match step {
         Step::Key(name) => value.get_mut(name.as_str()),
         Step::Index(nth) => value.get_mut(*nth),
     })
 }
 
-/// Returns a different text of the same kind: a time remains a time, a number a number.
-fn another(text: &str) -> String {
+/// Returns a different text by changing the last digit, so that a time remains a time and a number a number.
+fn changed_text(text: &str) -> String {
     let Some(at) = text.rfind(|c: char| c.is_ascii_digit()) else { return format!("{text}x") };
     let digit = text.as_bytes()[at];
     let next = if digit == b'9' { '8' } else { char::from(digit + 1) };
@@ -97,7 +97,7 @@ fn another(text: &str) -> String {
 pub(super) fn of(object: &Value) -> Vec<Leaf> {
     let mut leaves = Vec::new();
     let mut level = vec![(Vec::new(), object)];
-    for _ in 0..DEEPEST {
+    for _ in 0..MAX_DEPTH {
         let mut next = Vec::new();
         for (path, value) in level {
             let below = |step: Step| [path.as_slice(), &[step]].concat();
@@ -108,7 +108,7 @@ pub(super) fn of(object: &Value) -> Vec<Leaf> {
                 Value::Array(list) => {
                     next.extend(list.iter().enumerate().map(|(nth, value)| (below(Step::Index(nth)), value)));
                 }
-                leaf if leaves.len() < MOST => leaves.push(Leaf { path, value: leaf.clone() }),
+                leaf if leaves.len() < MAX_LEAVES => leaves.push(Leaf { path, value: leaf.clone() }),
                 _ => return leaves,
             }
         }
@@ -124,7 +124,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn every_value_is_found_changed_and_removed() {
+    fn values_are_found_changed_and_removed() {
         let object = json!({"a": 1, "b": {"c": "x9", "d": [true, null]}, "e": {}});
         let leaves = of(&object);
         let keys: Vec<String> = leaves.iter().map(Leaf::key).collect();
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(leaves[3].changed(&object), None);
         assert_eq!(leaves[3].removed(&object).unwrap()["b"]["d"], json!([true]));
         assert!(leaves[1].is_mappable() && !leaves[2].is_mappable());
-        assert_eq!(another("2026-01-05T10:00:00Z"), "2026-01-05T10:00:01Z");
-        assert_eq!(another("ok"), "okx");
+        assert_eq!(changed_text("2026-01-05T10:00:00Z"), "2026-01-05T10:00:01Z");
+        assert_eq!(changed_text("ok"), "okx");
     }
 }

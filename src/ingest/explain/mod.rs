@@ -3,30 +3,31 @@
 //! A key's effect is found by experiment: its value is changed, the input is read again, and the fields that change are
 //! those read from the key. This works for every format and decoder.
 
+mod examined;
 mod guess;
 mod leaves;
-mod look;
 
 use super::dialect::Dialect;
 use super::error::IngestError;
-use super::limits::FRONT;
-use super::open::Plan;
+use super::limits::DETECTION_BYTES;
+use super::open::ReadPlan;
 use super::options::Options;
 use super::reader;
 use super::record::{Conversion, SpanUnit};
 use super::source::{Source, bytes_of, packing};
 use crate::untrusted::masked;
+use examined::{ExaminedRecord, ExaminedStart};
 use guess::{Guess, guess};
 use leaves::Leaf;
-use look::{Front, Seen};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
 
-/// Largest number of attempts shown, and of other records.
-const ATTEMPTS_SHOWN: usize = 3;
-const OTHERS_SHOWN: usize = 2;
+/// Largest number of attempts that are explained.
+const MAX_ATTEMPTS: usize = 3;
+/// Largest number of other records that are explained.
+const MAX_OTHERS: usize = 2;
 
 /// Explanation of how an input is read.
 #[derive(Clone, Debug, Serialize)]
@@ -102,65 +103,66 @@ pub fn explain(source: &Source, options: &Options) -> Result<Explained, IngestEr
     let failed = |error| IngestError::Io { name: source.name(), source: error };
     let front = front_of(source).map_err(failed)?;
     let settings = options.settings();
-    let plan = Plan::of(&front, &settings);
-    plan.refused().map_or(Ok(()), Err).map_err(failed)?;
-    let stream = format!("file:{}", masked(&source.name()));
-    let whole = Front::new(&front, &plan, &stream, settings);
-    let shown = shown(&whole.seen);
-    let front = whole.up_to(&shown);
+    let plan = ReadPlan::of(&front, &settings);
+    plan.refusal_error().map_or(Ok(()), Err).map_err(failed)?;
+    let default_run = format!("file:{}", masked(&source.name()));
+    let whole = ExaminedStart::new(&front, &plan, &default_run, settings);
+    let chosen = choose(&whole.records);
+    let start = whole.up_to(&chosen);
     let mut suggestions = Vec::new();
-    let records = shown.iter().map(|nth| record(&front, *nth, &mut suggestions)).collect();
-    let dialect = with(&suggestions, options.dialect.clone());
+    let records = chosen.iter().map(|nth| explain_record(&start, *nth, &mut suggestions)).collect();
+    let dialect = with_suggestions(&suggestions, options.dialect.clone());
     Ok(Explained {
         path: masked(&source.name()),
         packing: packing(source),
         envelope: plan.wrapping.name(),
         format: plan.format.name(),
-        detected_by: plan.why.clone(),
+        detected_by: plan.evidence.clone(),
         notes: plan.notes.iter().map(|note| masked(note)).collect(),
         lines: whole.lines,
         attempts: whole.attempts(),
         records,
         suggestions,
-        attempts_with_suggestions: whole.attempts_by(&dialect),
+        attempts_with_suggestions: whole.attempts_with(&dialect),
     })
 }
 
+/// Returns the first bytes of a source, after decompression.
 fn front_of(source: &Source) -> io::Result<Vec<u8>> {
     Ok(match (bytes_of(source)?, source) {
         (reader::Bytes::Plain(_), Source::File(path)) => {
             let mut front = Vec::new();
-            File::open(path)?.take(FRONT as u64).read_to_end(&mut front)?;
+            File::open(path)?.take(DETECTION_BYTES as u64).read_to_end(&mut front)?;
             front
         }
         (reader::Bytes::Plain(_), Source::Stdin) => Vec::new(),
-        (reader::Bytes::Stream(stream), _) => reader::front_of(stream, FRONT).0,
+        (reader::Bytes::Stream(stream), _) => reader::front_of(stream, DETECTION_BYTES).0,
     })
 }
 
-/// Returns the indexes of the records to show: the first attempts, and some other records that may be meant as
-/// attempts.
-fn shown(seen: &[Seen]) -> Vec<usize> {
-    let of = |is_attempt: bool| (0..seen.len()).filter(move |nth| seen[*nth].is_attempt() == is_attempt);
-    let mut shown: Vec<usize> = of(true).take(ATTEMPTS_SHOWN).collect();
-    let others = if shown.is_empty() { ATTEMPTS_SHOWN } else { OTHERS_SHOWN };
-    shown.extend(of(false).take(others));
-    shown.sort_unstable();
-    shown
+/// Returns the indexes of the records to explain: the first attempts, and the first other records, which may be meant
+/// as attempts.
+fn choose(records: &[ExaminedRecord]) -> Vec<usize> {
+    let indexes = |is_attempt: bool| (0..records.len()).filter(move |nth| records[*nth].is_attempt() == is_attempt);
+    let mut chosen: Vec<usize> = indexes(true).take(MAX_ATTEMPTS).collect();
+    let others = if chosen.is_empty() { MAX_ATTEMPTS } else { MAX_OTHERS };
+    chosen.extend(indexes(false).take(others));
+    chosen.sort_unstable();
+    chosen
 }
 
 /// Explains record number `nth`, and adds suggestions for its unknown keys.
-fn record(front: &Front<'_>, nth: usize, suggestions: &mut Vec<Suggestion>) -> ExplainedRecord {
-    let seen = &front.seen[nth];
-    let mut fields: Vec<ExplainedField> = seen
+fn explain_record(start: &ExaminedStart<'_>, nth: usize, suggestions: &mut Vec<Suggestion>) -> ExplainedRecord {
+    let record = &start.records[nth];
+    let mut fields: Vec<ExplainedField> = record
         .members
         .iter()
         .map(|(field, value)| ExplainedField { field: field.clone(), value: masked(value), keys: Vec::new() })
         .collect();
     let (mut recognized_by, mut ignored) = (Vec::new(), Vec::new());
-    if let Some(object) = front.object_of(seen) {
+    if let Some(object) = start.object_of(record) {
         for leaf in leaves::of(&object) {
-            match effect(front, seen, &object, &leaf) {
+            match effect(start, record, &object, &leaf) {
                 Effect::None => ignored.push(leaf),
                 Effect::Record => recognized_by.push(masked(&leaf.key())),
                 Effect::Fields(names) => {
@@ -169,11 +171,11 @@ fn record(front: &Front<'_>, nth: usize, suggestions: &mut Vec<Suggestion>) -> E
                 }
             }
         }
-        ignored.iter().for_each(|leaf| suggest(front, seen, leaf, suggestions));
+        ignored.iter().for_each(|leaf| suggest(start, record, leaf, suggestions));
     }
     let ignored = ignored.iter().map(|leaf| (masked(&leaf.key()), masked(&leaf.text()))).collect();
-    let reason = seen.reason.as_deref().map(masked);
-    ExplainedRecord { line: seen.line, is_attempt: seen.is_attempt(), reason, fields, recognized_by, ignored }
+    let reason = record.reason.as_deref().map(masked);
+    ExplainedRecord { line: record.line, is_attempt: record.is_attempt(), reason, fields, recognized_by, ignored }
 }
 
 /// Effect of a value on how its record is read.
@@ -185,10 +187,11 @@ enum Effect {
     Fields(BTreeSet<String>),
 }
 
-fn effect(front: &Front<'_>, seen: &Seen, object: &serde_json::Value, leaf: &Leaf) -> Effect {
+/// Finds the effect of a value by changing and by removing it.
+fn effect(start: &ExaminedStart<'_>, record: &ExaminedRecord, object: &serde_json::Value, leaf: &Leaf) -> Effect {
     for other in [leaf.changed(object), leaf.removed(object)].into_iter().flatten() {
-        let Some(now) = front.again(seen, &other) else { return Effect::Record };
-        let names: BTreeSet<String> = seen.differences(&now).collect();
+        let Some(changed) = start.with_object(record, &other) else { return Effect::Record };
+        let names: BTreeSet<String> = record.differences(&changed).collect();
         if !names.is_empty() {
             return Effect::Fields(names);
         }
@@ -197,22 +200,23 @@ fn effect(front: &Front<'_>, seen: &Seen, object: &serde_json::Value, leaf: &Lea
 }
 
 /// Adds a suggestion for an unused key, if mapping it would have an effect.
-fn suggest(front: &Front<'_>, seen: &Seen, leaf: &Leaf, suggestions: &mut Vec<Suggestion>) {
+fn suggest(start: &ExaminedStart<'_>, record: &ExaminedRecord, leaf: &Leaf, suggestions: &mut Vec<Suggestion>) {
     let key = leaf.key();
     let Some(Guess { field, unit }) = guess(&key, &leaf.value).filter(|_| leaf.is_mappable()) else { return };
+    // A key that is itself a secret must not be shown.
     if masked(&key) != key || suggestions.iter().any(|known| known.key == key || known.field == field) {
         return;
     }
     let suggestion = Suggestion { key, field, unit: unit.map(SpanUnit::name) };
-    let dialect = with(std::slice::from_ref(&suggestion), front.settings.dialect.clone());
-    let is_read = front.by(&dialect, seen).is_some_and(|now| seen.differences(&now).any(|name| !seen.says(&name)));
-    if is_read {
+    let dialect = with_suggestions(std::slice::from_ref(&suggestion), start.settings.dialect.clone());
+    let adds_field = |mapped: ExaminedRecord| record.differences(&mapped).any(|name| !record.has(&name));
+    if start.with_dialect(record, &dialect).is_some_and(adds_field) {
         suggestions.push(suggestion);
     }
 }
 
 /// Returns `dialect` extended by the keys of `suggestions`.
-fn with(suggestions: &[Suggestion], mut dialect: Dialect) -> Dialect {
+fn with_suggestions(suggestions: &[Suggestion], mut dialect: Dialect) -> Dialect {
     for Suggestion { key, field, unit } in suggestions {
         let named = SpanUnit::NAMED.into_iter().find(|(name, _)| Some(*name) == *unit);
         let conversion = Conversion { unit: named.map(|(_, unit)| unit), ..Conversion::default() };

@@ -10,7 +10,7 @@ use crate::ingest::head::Head;
 use crate::ingest::position::{Defaults, Position};
 use crate::ingest::record::{Field, Record, Times};
 use crate::ingest::sink::Sink;
-use crate::model::NO_TIME;
+use crate::model::UNTIMED_START;
 use std::borrow::Cow;
 
 /// Format of an `APICallError [AI_APICallError]` printed with its members, alone or in the list of an
@@ -34,8 +34,8 @@ impl Format for AiSdk {
         if !head.text().contains(API_ERROR) {
             return Match::No;
         }
-        let mut seen = Seen::default();
-        let found = head.text().lines().any(|line| matches!(seen.line(line), Some(Event::Printed(_))));
+        let mut tracker = ErrorTracker::default();
+        let found = head.text().lines().any(|line| matches!(tracker.line(line), Some(Event::AttemptErrorEnds(_))));
         if found { Match::Sure } else { Match::No }
     }
 
@@ -48,57 +48,65 @@ impl Format for AiSdk {
     }
 }
 
+/// Mark of the error of an attempt.
 const API_ERROR: &str = "[AI_APICallError]";
+/// Mark of the error of a call, which contains those of its attempts.
 const RETRY_ERROR: &str = "[AI_RetryError]";
 /// Maximum size of an object assembled from several lines, in bytes.
-const LONGEST: usize = 1 << 20;
+const MAX_OBJECT: usize = 1 << 20;
 /// Members whose value repeats an error from the list before them.
-const AGAIN: [&str; 3] = ["lastError:", "[cause]:", "cause:"];
-/// Made-up distance between consecutive attempts without a time, in µs.
-const APART_US: i64 = 1_000;
+const REPEATING_MEMBERS: [&str; 3] = ["lastError:", "[cause]:", "cause:"];
+/// Made-up time between consecutive attempts without a time, in µs.
+const BETWEEN_ATTEMPTS_US: i64 = 1_000;
 
-/// Tracks the errors printed by the latest lines.
+/// Recognizes printed errors, line by line.
 #[derive(Default)]
-struct Seen {
-    /// Indentation of the retry error in progress.
-    retry: Option<usize>,
-    /// The attempt error in progress: its indentation, whether it repeats an earlier one, and its members read so
-    /// far.
-    open: Option<(usize, bool, Option<String>)>,
+struct ErrorTracker {
+    /// Indentation of the retry error being printed.
+    retry_error: Option<usize>,
+    /// The error of an attempt being printed.
+    attempt_error: Option<PartialError>,
 }
 
+/// The error of an attempt of which not all lines were read.
+struct PartialError {
+    indent: usize,
+    /// Whether it repeats an error printed before.
+    is_repeated: bool,
+    /// The members read so far; `None` during the stack trace before them.
+    members: Option<String>,
+}
+
+/// What a line of a printed error means.
 enum Event {
-    /// A retry error begins.
-    Retries,
-    /// The error of an attempt begins.
-    Begins,
+    RetryErrorBegins,
+    AttemptErrorBegins,
     /// The error of an attempt is complete: its members.
-    Printed(String),
-    /// The retry error is complete.
-    Over,
+    AttemptErrorEnds(String),
+    RetryErrorEnds,
 }
 
 fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-impl Seen {
+impl ErrorTracker {
     fn line(&mut self, line: &str) -> Option<Event> {
         let (text, depth) = (line.trim(), indent(line));
-        if let Some((from, is_again, members)) = &mut self.open {
-            if depth <= *from && text.starts_with('}') {
-                let (is_again, members) = (*is_again, members.take());
-                self.open = None;
-                let told = members.filter(|members| !is_again && members.contains("statusCode"));
-                return told.map(|members| Event::Printed(format!("{{{members}}}")));
+        if let Some(PartialError { indent, is_repeated, members }) = &mut self.attempt_error {
+            if depth <= *indent && text.starts_with('}') {
+                let (is_repeated, members) = (*is_repeated, members.take());
+                self.attempt_error = None;
+                let members = members.filter(|members| !is_repeated && members.contains("statusCode"));
+                return members.map(|members| Event::AttemptErrorEnds(format!("{{{members}}}")));
             }
-            if depth > *from || text.is_empty() {
+            if depth > *indent || text.is_empty() {
                 match members {
-                    Some(members) if members.len() + line.len() < LONGEST => {
+                    Some(members) if members.len() + line.len() < MAX_OBJECT => {
                         members.push('\n');
                         members.push_str(line);
                     }
-                    Some(_) => self.open = None,
+                    Some(_) => self.attempt_error = None,
                     // The last line of the stack trace.
                     None if text.ends_with('{') => *members = Some(String::new()),
                     None => {}
@@ -106,20 +114,21 @@ impl Seen {
                 return None;
             }
             // The error has no members.
-            self.open = None;
+            self.attempt_error = None;
         }
         if text.contains(API_ERROR) && !text.contains(RETRY_ERROR) {
-            let is_again = AGAIN.iter().any(|key| text.starts_with(key));
-            self.open = Some((depth, is_again, text.ends_with('{').then(String::new)));
-            return (!is_again).then_some(Event::Begins);
+            let is_repeated = REPEATING_MEMBERS.iter().any(|key| text.starts_with(key));
+            let members = text.ends_with('{').then(String::new);
+            self.attempt_error = Some(PartialError { indent: depth, is_repeated, members });
+            return (!is_repeated).then_some(Event::AttemptErrorBegins);
         }
         if text.contains(RETRY_ERROR) {
-            self.retry = Some(depth);
-            return Some(Event::Retries);
+            self.retry_error = Some(depth);
+            return Some(Event::RetryErrorBegins);
         }
-        if self.retry.is_some_and(|from| depth <= from && text.starts_with('}')) {
-            self.retry = None;
-            return Some(Event::Over);
+        if self.retry_error.is_some_and(|indent| depth <= indent && text.starts_with('}')) {
+            self.retry_error = None;
+            return Some(Event::RetryErrorEnds);
         }
         None
     }
@@ -127,17 +136,19 @@ impl Seen {
 
 #[derive(Default)]
 struct ErrorDecoder {
-    seen: Seen,
+    tracker: ErrorTracker,
     clock: Clock,
-    /// Line, context and text of the first line of the current attempt's error.
-    begun: Option<(u32, Option<Defaults>, String)>,
-    /// Errors collected from the current retry error.
-    list: Vec<Printed>,
+    /// Line, defaults and text of the first line of the error being printed.
+    first_line: Option<(u32, Option<Defaults>, String)>,
+    /// Errors of the attempts of the current call.
+    errors: Vec<PrintedError>,
+    /// Number of attempts and of calls emitted so far.
     attempts: i64,
     calls: u64,
 }
 
-struct Printed {
+/// The error of an attempt.
+struct PrintedError {
     line: u32,
     defaults: Option<Defaults>,
     raw: String,
@@ -155,69 +166,69 @@ impl Decoder for ErrorDecoder {
     }
 
     fn finish(&mut self, sink: &mut Sink<'_>) {
-        self.give(sink);
+        self.emit(sink);
     }
 }
 
 impl ErrorDecoder {
-    /// Processes a line. Returns `true` if the line completes an attempt and is counted as that attempt.
+    /// Processes a line. Returns whether it completes an attempt, so that the attempt is counted for this line.
     fn line(&mut self, sink: &mut Sink<'_>, line: &str, at: Position<'_>) -> bool {
-        match self.seen.line(line) {
-            Some(Event::Retries) => self.give(sink),
-            Some(Event::Begins) => {
-                // A single error is placed at its first line.
+        match self.tracker.line(line) {
+            Some(Event::RetryErrorBegins) => self.emit(sink),
+            Some(Event::AttemptErrorBegins) => {
+                // The time of an error is that of its first line.
                 self.clock.read(line, &at, sink.zone());
-                self.begun = Some((at.line, at.defaults.cloned(), line.trim().to_owned()));
+                self.first_line = Some((at.line, at.defaults.cloned(), line.trim().to_owned()));
             }
-            Some(Event::Printed(members)) => {
-                let Some((line, defaults, raw)) = self.begun.take() else { return false };
-                self.list.push(Printed { line, defaults, raw, members: to_json(&members).0 });
-                if self.seen.retry.is_none() {
-                    self.give(sink);
+            Some(Event::AttemptErrorEnds(members)) => {
+                let Some((line, defaults, raw)) = self.first_line.take() else { return false };
+                self.errors.push(PrintedError { line, defaults, raw, members: to_json(&members).0 });
+                if self.tracker.retry_error.is_none() {
+                    self.emit(sink);
                 }
                 return true;
             }
-            Some(Event::Over) => self.give(sink),
+            Some(Event::RetryErrorEnds) => self.emit(sink),
             None => {}
         }
         false
     }
 
     /// Emits the attempts of a call.
-    fn give(&mut self, sink: &mut Sink<'_>) {
-        let list = std::mem::take(&mut self.list);
-        if list.is_empty() {
+    fn emit(&mut self, sink: &mut Sink<'_>) {
+        let errors = std::mem::take(&mut self.errors);
+        if errors.is_empty() {
             return;
         }
         self.calls += 1;
         let call = format!("call-{}", self.calls);
-        for (nth, printed) in list.iter().enumerate() {
+        for (nth, error) in errors.iter().enumerate() {
             self.attempts += 1;
-            let members = Members::of(&printed.members).unwrap_or_default();
+            let members = Members::of(&error.members).unwrap_or_default();
             let (headers, body) = (members.object_text("responseHeaders"), members.object_text("responseBody"));
             let mut record = Record { success: Some(false), times: Times::OrderOnly, ..Record::default() };
             // A retry error does not tell when its attempts were made.
-            record.put(Field::EndedAt, NO_TIME.plus_us(self.attempts * APART_US).0);
-            let at = Position { line: printed.line, record: 0, defaults: printed.defaults.as_ref() };
-            if list.len() == 1 {
-                let moment = self.clock.read(&printed.raw, &at, sink.zone());
+            record.put(Field::EndedAt, UNTIMED_START.plus_us(self.attempts * BETWEEN_ATTEMPTS_US).0);
+            let at = Position { line: error.line, record: 0, defaults: error.defaults.as_ref() };
+            if errors.len() == 1 {
+                let moment = self.clock.read(&error.raw, &at, sink.zone());
                 if !moment.is_made_up() {
                     record.put(Field::EndedAt, moment.at.0);
-                    (record.times, record.whole_seconds) = (moment.times(), moment.is_coarse);
+                    (record.times, record.whole_seconds) = (moment.times(), moment.is_whole_seconds);
                 }
             }
             record.put(Field::CallId, call.as_str());
             record.put(Field::Number, nth as i64 + 1);
-            record.put(Field::WillRetry, nth + 1 < list.len());
+            record.put(Field::WillRetry, nth + 1 < errors.len());
             fill(&mut record, &members, &headers, &body);
-            sink.record(&record, &printed.raw, at);
+            sink.record(&record, &error.raw, at);
         }
     }
 }
 
 fn fill<'t>(record: &mut Record<'t>, members: &Members<'t>, headers: &'t str, body: &'t str) {
     record.client = Some(Cow::Borrowed("ai"));
-    if let Some(url) = members.words("url") {
+    if let Some(url) = members.scalar_text("url") {
         super::model_api::put_url(record, url);
     }
     record.put(Field::Model, members.object("requestBodyValues").scalar("model"));
@@ -237,13 +248,16 @@ mod tests {
     use super::*;
 
     fn printed(text: &str) -> Vec<String> {
-        let mut seen = Seen::default();
-        let told = |event| if let Event::Printed(members) = event { Some(to_json(&members).0) } else { None };
-        text.lines().filter_map(|line| seen.line(line)).filter_map(told).collect()
+        let mut tracker = ErrorTracker::default();
+        let members = |event| match event {
+            Event::AttemptErrorEnds(members) => Some(to_json(&members).0),
+            _ => None,
+        };
+        text.lines().filter_map(|line| tracker.line(line)).filter_map(members).collect()
     }
 
     #[test]
-    fn errors_are_put_together_from_their_members() {
+    fn the_members_of_each_attempt_error_are_read() {
         let one = "APICallError [AI_APICallError]: no\n    at f (a.js:1:2)\n    at g (a.js:1:2) {\n  url: 'https://a/v1/messages',\n  statusCode: 401,\n  responseHeaders: {\n    'retry-after': '3'\n  },\n  isRetryable: false\n}";
         let expected = r#"{"url":"https://a/v1/messages","statusCode":401,"responseHeaders":{"retry-after":"3"},"isRetryable":false}"#;
         assert_eq!(printed(one), [expected]);

@@ -30,7 +30,7 @@ impl Format for AiMock {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(ObjectDecoder(take))
+        Box::new(ObjectDecoder(read_object))
     }
 }
 
@@ -40,8 +40,8 @@ fn is_entry(members: &Members<'_>) -> bool {
     members.has_all(&["id", "timestamp", "method", "path", "headers"]) && response.has("status") && is_mocked
 }
 
-fn take(entry: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
-    let path = entry.words("path").filter(|path| model_api::is_request(path) && is_entry(entry));
+fn read_object(entry: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
+    let path = entry.scalar_text("path").filter(|path| model_api::is_request(path) && is_entry(entry));
     let Some(path) = path else { return sink.noise() };
     let response = entry.object("response");
     let mut record = Record::default();

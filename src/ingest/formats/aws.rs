@@ -42,13 +42,13 @@ impl Format for Aws {
 /// Finds the metadata that counts attempts, in the logged object itself or in a response or error member of it.
 /// Returns the metadata and the object that contains it.
 fn metadata_of<'t>(members: &Members<'t>) -> Option<(Members<'t>, Members<'t>)> {
-    let own_metadata = |holder: &Members<'t>| {
+    let metadata_in = |holder: &Members<'t>| {
         let (python, js) = (holder.object("ResponseMetadata"), holder.object("$metadata"));
         let found = [(python, "RetryAttempts"), (js, "attempts")];
         found.into_iter().find(|(metadata, count)| metadata.has(count)).map(|(metadata, _)| metadata)
     };
     let inner = ["response", "error", "result", "err"].iter().map(|key| members.object(key));
-    std::iter::once(members.clone()).chain(inner).find_map(|holder| Some((own_metadata(&holder)?, holder)))
+    std::iter::once(members.clone()).chain(inner).find_map(|holder| Some((metadata_in(&holder)?, holder)))
 }
 
 struct AwsDecoder;
@@ -68,7 +68,7 @@ impl Decoder for AwsDecoder {
 
 fn decode_object(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
     let Some((metadata, holder)) = metadata_of(members) else { return sink.noise() };
-    // Fields the program logs beside the response are its own and are read as in any other log.
+    // The program may log other fields beside the response; they are read as in any other log.
     let mut record = whole_record(raw, &sink.dialect().fields).unwrap_or_default();
     let (request, error) = (metadata.first(&["RequestId", "requestId"]), holder.json("Error"));
     record.put(Field::RequestId, request);

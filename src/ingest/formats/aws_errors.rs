@@ -2,7 +2,7 @@
 //! members.
 
 use super::json_objects::Members;
-use super::text::clock::{Clock, time_in_front};
+use super::text::clock::{Clock, leading_time};
 use super::text::literal::to_json;
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
@@ -28,11 +28,11 @@ impl Format for AwsErrors {
     }
 
     fn detect(&self, head: &Head<'_>) -> Match {
-        let (mut seen, mut fit, mut all) = (Seen::default(), 0, 0);
+        let (mut tracker, mut fit, mut all) = (ErrorTracker::default(), 0, 0);
         for line in head.text().lines().filter(|line| !line.trim().is_empty()) {
             // Stack lines and members belong to the line they follow.
             all += usize::from(!line.starts_with([' ', '\t', '}']));
-            fit += usize::from(seen.line(line).is_some());
+            fit += usize::from(tracker.line(line).is_some());
         }
         Match::weak(fit, all.max(fit))
     }
@@ -47,71 +47,73 @@ impl Format for AwsErrors {
 }
 
 /// Maximum size of a `$metadata` object assembled from several lines, in bytes.
-const LONGEST: usize = 1 << 14;
-/// Number of lines after which a name and a message are forgotten; a stack is about ten lines.
-const NEAR: usize = 40;
+const MAX_METADATA: usize = 1 << 14;
+/// Number of lines after which a name and a message are dropped; a stack trace has about ten lines.
+const MAX_LINES_APART: usize = 40;
 /// Words, in lower case, of which the name or message of a Bedrock error contains at least one.
-const NAMES: [&str; 4] = ["token", "model", "bedrock", "converse"];
+const BEDROCK_WORDS: [&str; 4] = ["token", "model", "bedrock", "converse"];
 
-/// State of the error being read.
+/// Recognizes printed errors, line by line.
 #[derive(Debug, Default)]
-struct Seen {
+struct ErrorTracker {
     name: Option<String>,
     message: Option<String>,
-    /// Lines since the name or the message, whichever is later.
-    age: usize,
-    /// The `$metadata` object read so far.
-    open: Option<String>,
+    /// Number of lines since the name or the message, whichever is later.
+    lines_since: usize,
+    /// The lines of the `$metadata` object read so far.
+    partial_metadata: Option<String>,
 }
 
 /// A completely printed error.
 #[derive(Debug, PartialEq)]
-struct Printed {
+struct PrintedError {
     name: String,
     message: String,
     /// `$metadata` as JSON.
     metadata: String,
 }
 
-impl Seen {
+impl ErrorTracker {
     /// Processes a line and returns the error it completes, if any.
-    fn line(&mut self, line: &str) -> Option<Printed> {
+    fn line(&mut self, line: &str) -> Option<PrintedError> {
         let line = line.trim();
-        if let Some(mut open) = self.open.take() {
-            open.push('\n');
-            open.push_str(line);
+        if let Some(mut metadata) = self.partial_metadata.take() {
+            metadata.push('\n');
+            metadata.push_str(line);
             if !line.starts_with('}') {
-                self.open = Some(open).filter(|open| open.len() < LONGEST);
+                self.partial_metadata = Some(metadata).filter(|metadata| metadata.len() < MAX_METADATA);
                 return None;
             }
-            return self.complete(&open);
+            return self.complete(&metadata);
         }
-        self.age += 1;
-        if self.age > NEAR {
+        self.lines_since += 1;
+        if self.lines_since > MAX_LINES_APART {
             (self.name, self.message) = (None, None);
         }
         if let Some(metadata) = member(line, "$metadata").filter(|value| value.starts_with('{')) {
             if metadata.trim_end_matches(',').ends_with('}') {
                 return self.complete(metadata);
             }
-            self.open = Some(metadata.to_owned());
+            self.partial_metadata = Some(metadata.to_owned());
         } else if let Some(name) = member(line, "name") {
-            (self.name, self.age) = (Some(word(name).to_owned()), 0);
+            (self.name, self.lines_since) = (Some(unquoted(name).to_owned()), 0);
         } else if let Some(message) = member(line, "message") {
-            (self.message, self.age) = (Some(word(message).to_owned()), 0);
+            (self.message, self.lines_since) = (Some(unquoted(message).to_owned()), 0);
         } else if let Some((before, message)) = line.split_once("Exception: ") {
             let name = before.rsplit(' ').next().unwrap_or_default();
-            (self.name, self.message, self.age) = (Some(format!("{name}Exception")), Some(message.to_owned()), 0);
+            (self.name, self.message, self.lines_since) =
+                (Some(format!("{name}Exception")), Some(message.to_owned()), 0);
         }
         None
     }
 
-    fn complete(&mut self, metadata: &str) -> Option<Printed> {
-        let Seen { name, message, .. } = std::mem::take(self);
+    /// Returns the error with this metadata, if it is one of Bedrock.
+    fn complete(&mut self, metadata: &str) -> Option<PrintedError> {
+        let ErrorTracker { name, message, .. } = std::mem::take(self);
         let (name, message) = (name.filter(|name| is_exception(name))?, message?);
-        let told = format!("{name} {message}").to_ascii_lowercase();
-        let is_models = NAMES.iter().any(|word| told.contains(word));
-        is_models.then(|| Printed { name, message, metadata: to_json(metadata).0 })
+        let text = format!("{name} {message}").to_ascii_lowercase();
+        let is_of_bedrock = BEDROCK_WORDS.iter().any(|word| text.contains(word));
+        is_of_bedrock.then(|| PrintedError { name, message, metadata: to_json(metadata).0 })
     }
 }
 
@@ -123,7 +125,7 @@ fn member<'l>(line: &'l str, key: &str) -> Option<&'l str> {
 }
 
 /// Removes a trailing comma and the quotes around a value.
-fn word(value: &str) -> &str {
+fn unquoted(value: &str) -> &str {
     value.trim_end_matches(',').trim_matches(['\'', '"'])
 }
 
@@ -134,17 +136,17 @@ fn is_exception(name: &str) -> bool {
 #[derive(Default)]
 struct ErrorDecoder {
     clock: Clock,
-    seen: Seen,
+    tracker: ErrorTracker,
 }
 
 impl Decoder for ErrorDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
         block.each_line(sink, |sink, line, at| {
-            if time_in_front(line, sink.zone()).is_some() {
+            if leading_time(line, sink.zone()).is_some() {
                 self.clock.read(line, &at, sink.zone());
             }
-            match self.seen.line(line) {
-                Some(printed) => self.take(sink, &printed, line, at),
+            match self.tracker.line(line) {
+                Some(error) => self.emit(sink, &error, line, at),
                 None => sink.noise(),
             }
         });
@@ -152,16 +154,16 @@ impl Decoder for ErrorDecoder {
 }
 
 impl ErrorDecoder {
-    fn take(&mut self, sink: &mut Sink<'_>, printed: &Printed, line: &str, at: Position<'_>) {
+    fn emit(&mut self, sink: &mut Sink<'_>, error: &PrintedError, line: &str, at: Position<'_>) {
         let moment = self.clock.read(line, &at, sink.zone());
-        let metadata = Members::of(&printed.metadata).unwrap_or_default();
+        let metadata = Members::of(&error.metadata).unwrap_or_default();
         let mut record = Record { success: Some(false), times: moment.times(), ..Record::default() };
         record.put(Field::EndedAt, moment.at.0);
         record.put(Field::Provider, "bedrock");
         record.put(Field::Status, metadata.scalar("httpStatusCode"));
         record.put(Field::RequestId, metadata.scalar("requestId"));
-        record.put(Field::ErrorType, printed.name.as_str());
-        record.put(Field::ErrorMessage, printed.message.as_str());
+        record.put(Field::ErrorType, error.name.as_str());
+        record.put(Field::ErrorMessage, error.message.as_str());
         record.attempts_implied = metadata.integer("attempts");
         sink.record(&record, line, at);
     }
@@ -171,16 +173,16 @@ impl ErrorDecoder {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Vec<Printed> {
-        let mut seen = Seen::default();
-        text.lines().filter_map(|line| seen.line(line)).collect()
+    fn read(text: &str) -> Vec<PrintedError> {
+        let mut tracker = ErrorTracker::default();
+        text.lines().filter_map(|line| tracker.line(line)).collect()
     }
 
     #[test]
-    fn errors_are_put_together_from_their_members() {
+    fn name_message_and_metadata_are_read_together() {
         let inspected = "ThrottlingException: Too many requests to the model\n    at f (a.js:1:2) {\n  '$fault': 'client',\n  '$metadata': {\n    httpStatusCode: 429,\n    requestId: 'r',\n    attempts: 4\n  }\n}";
         let listed = "message: The model is overloaded\nname: ModelTimeoutException\n$fault: server\n$metadata: {\"httpStatusCode\":408,\"attempts\":2}";
-        let expected = |name: &str, message: &str, metadata: &str| Printed {
+        let expected = |name: &str, message: &str, metadata: &str| PrintedError {
             name: name.to_owned(),
             message: message.to_owned(),
             metadata: metadata.to_owned(),
@@ -192,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_of_other_services_are_none() {
+    fn errors_of_other_services_are_ignored() {
         for other in [
             "ThrottlingException: Rate exceeded\n  '$metadata': { httpStatusCode: 400, attempts: 3 }",
             "$metadata: {\"httpStatusCode\":429}",

@@ -28,11 +28,11 @@ impl Format for ClaudeDebug {
     }
 
     fn detect(&self, head: &Head<'_>) -> Match {
-        if !["[API REQUEST] ", "API error (attempt "].iter().any(|mark| head.text().contains(mark)) {
+        if !["[API REQUEST] ", "API error (attempt "].iter().any(|text| head.text().contains(text)) {
             return Match::No;
         }
-        let told = |line: &&str| matches!(read(line), Some(Message::Sent { .. } | Message::Failed { .. }));
-        if head.lines().any(|line| told(&line)) { Match::Sure } else { Match::No }
+        let is_about_request = |line: &str| matches!(read(line), Some(Message::Sent { .. } | Message::Failed { .. }));
+        if head.lines().any(is_about_request) { Match::Sure } else { Match::No }
     }
 
     fn order(&self) -> Order {
@@ -53,23 +53,25 @@ enum Message<'l> {
     },
     Failed {
         number: usize,
-        most: i64,
+        max_attempts: i64,
         status: Option<i64>,
-        words: &'l str,
+        text: &'l str,
     },
     /// The response has begun.
-    Answered,
+    ResponseBegan,
     /// The failure was shown to the user; the request is not retried.
     GaveUp,
 }
 
-static FRONT: LazyLock<Option<Regex>> =
+/// Time and level at the start of a line.
+static PREFIX: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S* \[(?:DEBUG|INFO|WARN|ERROR)\] ").ok());
 static FAILED: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^API error \(attempt (\d{1,4})/(\d{1,4})\): (?:(\d{3})\b)?").ok());
 
+/// Returns the message of a line, if it concerns attempts.
 fn read(line: &str) -> Option<Message<'_>> {
-    let text = &line[FRONT.as_ref()?.find(line)?.end()..];
+    let text = &line[PREFIX.as_ref()?.find(line)?.end()..];
     if let Some(path) = text.strip_prefix("[API REQUEST] ") {
         return Some(Message::Sent { path: path.split(' ').next()? });
     }
@@ -77,15 +79,15 @@ fn read(line: &str) -> Option<Message<'_>> {
         return rest.split_once("model=").map(|(_, model)| Message::Model(model.split(' ').next().unwrap_or_default()));
     }
     if text.starts_with("Stream started") {
-        return Some(Message::Answered);
+        return Some(Message::ResponseBegan);
     }
     if text.starts_with("Error in API request: ") {
         return Some(Message::GaveUp);
     }
     let found = FAILED.as_ref()?.captures(text)?;
     let status = found.get(3).and_then(|digits| digits.as_str().parse().ok());
-    let (number, most) = (found.get(1)?.as_str().parse().ok()?, found.get(2)?.as_str().parse().ok()?);
-    Some(Message::Failed { number, most, status, words: &text[found.get(0)?.end()..] })
+    let (number, max_attempts) = (found.get(1)?.as_str().parse().ok()?, found.get(2)?.as_str().parse().ok()?);
+    Some(Message::Failed { number, max_attempts, status, text: &text[found.get(0)?.end()..] })
 }
 
 #[derive(Default)]
@@ -93,25 +95,27 @@ struct DebugDecoder {
     clock: Clock,
     /// Calls in progress, oldest first.
     calls: Vec<Call>,
+    /// Model of the next request.
     model: Option<String>,
-    named: usize,
+    /// Number of calls begun so far.
+    begun: usize,
 }
 
-/// Maximum number of calls kept at once; beyond it, the oldest is emitted.
-const MOST_CALLS: usize = 256;
+/// Maximum number of calls in progress; the oldest is emitted to make room for another.
+const MAX_CALLS: usize = 256;
 
 impl Decoder for DebugDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
         block.each_line(sink, |sink, line, at| {
-            let stands = read(line).is_some_and(|message| self.take(sink, &message, line, &at));
-            if !stands {
+            let begins_attempt = read(line).is_some_and(|message| self.take(sink, &message, line, &at));
+            if !begins_attempt {
                 sink.noise();
             }
         });
     }
 
     fn finish(&mut self, sink: &mut Sink<'_>) {
-        std::mem::take(&mut self.calls).iter().for_each(|call| call.give(sink));
+        std::mem::take(&mut self.calls).iter().for_each(|call| call.emit(sink));
     }
 }
 
@@ -122,44 +126,44 @@ impl DebugDecoder {
         match *message {
             Message::Model(model) => self.model = Some(model.to_owned()),
             Message::Sent { path } => {
-                let place = self.due(sink);
+                let index = self.retried_or_new_call(sink);
                 let mut attempt = Attempt::new(line, at);
                 (attempt.begun, attempt.url) = (Some(moment), path.to_owned());
-                let call = &mut self.calls[place];
+                let call = &mut self.calls[index];
                 attempt.number = Some(call.attempts.len() as i64 + 1);
                 call.model = self.model.clone().or(call.model.take());
                 call.attempts.push(attempt);
                 return true;
             }
-            Message::Failed { number, most, status, words } => {
-                let (place, begins) = self.waiting(sink, number, line, at);
-                if let Some(attempt) = self.calls[place].attempts.last_mut() {
+            Message::Failed { number, max_attempts, status, text } => {
+                let (index, is_new) = self.call_with_attempt(sink, number, line, at);
+                if let Some(attempt) = self.calls[index].attempts.last_mut() {
                     attempt.ended = Some(moment);
                     attempt.status = status;
-                    attempt.max_attempts = Some(most);
-                    attempt.error = Some(words.find('{').map_or(words, |start| &words[start..]).trim().to_owned());
+                    attempt.max_attempts = Some(max_attempts);
+                    attempt.error = Some(text.find('{').map_or(text, |start| &text[start..]).trim().to_owned());
                     attempt.kind = status.is_none().then_some("connection_error");
                 }
-                return begins;
+                return is_new;
             }
-            Message::Answered => {
-                let place = self.calls.iter().position(|call| call.last().is_some_and(|last| !last.is_over()));
-                if let Some(place) = place {
-                    let mut call = self.calls.remove(place);
+            Message::ResponseBegan => {
+                let index = self.calls.iter().position(|call| call.last().is_some_and(|last| !last.is_over()));
+                if let Some(index) = index {
+                    let mut call = self.calls.remove(index);
                     if let Some(attempt) = call.attempts.last_mut() {
                         (attempt.ended, attempt.status) = (Some(moment), Some(200));
                     }
-                    call.give(sink);
+                    call.emit(sink);
                 }
             }
             Message::GaveUp => {
-                let place = self.calls.iter().rposition(|call| call.last().is_some_and(Attempt::is_over));
-                if let Some(place) = place {
-                    let mut call = self.calls.remove(place);
+                let index = self.calls.iter().rposition(|call| call.last().is_some_and(Attempt::is_over));
+                if let Some(index) = index {
+                    let mut call = self.calls.remove(index);
                     if let Some(attempt) = call.attempts.last_mut() {
                         attempt.will_retry = Some(false);
                     }
-                    call.give(sink);
+                    call.emit(sink);
                 }
             }
         }
@@ -167,37 +171,44 @@ impl DebugDecoder {
     }
 
     /// Returns the index of the call the next request belongs to: one whose latest attempt failed, or a new one.
-    fn due(&mut self, sink: &mut Sink<'_>) -> usize {
+    fn retried_or_new_call(&mut self, sink: &mut Sink<'_>) -> usize {
         let failed = |call: &Call| call.last().is_some_and(Attempt::is_over);
-        self.calls.iter().position(failed).unwrap_or_else(|| self.open(sink))
+        self.calls.iter().position(failed).unwrap_or_else(|| self.begin_call(sink))
     }
 
-    fn open(&mut self, sink: &mut Sink<'_>) -> usize {
-        if self.calls.len() >= MOST_CALLS {
-            self.calls.remove(0).give(sink);
+    /// Begins a call and returns its index.
+    fn begin_call(&mut self, sink: &mut Sink<'_>) -> usize {
+        if self.calls.len() >= MAX_CALLS {
+            self.calls.remove(0).emit(sink);
         }
-        self.named += 1;
-        let name = Some(format!("call-{}", self.named));
+        self.begun += 1;
+        let id = Some(format!("call-{}", self.begun));
         let user_agent = Some("claude-cli".to_owned());
-        self.calls.push(Call { name, user_agent, provider: Some("anthropic"), ..Call::default() });
+        self.calls.push(Call { id, user_agent, provider: Some("anthropic"), ..Call::default() });
         self.calls.len() - 1
     }
 
     /// Returns the index of the call whose attempt `number` failed, and whether this line is the first to mention
     /// that attempt.
-    fn waiting(&mut self, sink: &mut Sink<'_>, number: usize, line: &str, at: &Position<'_>) -> (usize, bool) {
-        let waits = |call: &Call| call.last().is_some_and(|last| !last.is_over());
-        let is_it = |call: &Call| waits(call) && call.attempts.len() == number;
-        let place = self.calls.iter().position(is_it).or_else(|| self.calls.iter().position(waits));
-        if let Some(place) = place {
-            return (place, false);
+    fn call_with_attempt(
+        &mut self,
+        sink: &mut Sink<'_>,
+        number: usize,
+        line: &str,
+        at: &Position<'_>,
+    ) -> (usize, bool) {
+        let is_in_progress = |call: &Call| call.last().is_some_and(|last| !last.is_over());
+        let has_number = |call: &Call| is_in_progress(call) && call.attempts.len() == number;
+        let by_number = self.calls.iter().position(has_number);
+        if let Some(index) = by_number.or_else(|| self.calls.iter().position(is_in_progress)) {
+            return (index, false);
         }
         // The log starts in the middle of a call, or lacks the request lines.
-        let place = if number > 1 { self.due(sink) } else { self.open(sink) };
+        let index = if number > 1 { self.retried_or_new_call(sink) } else { self.begin_call(sink) };
         let mut attempt = Attempt::new(line, at);
         attempt.number = Some(number as i64);
-        self.calls[place].attempts.push(attempt);
-        (place, true)
+        self.calls[index].attempts.push(attempt);
+        (index, true)
     }
 }
 
@@ -206,20 +217,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_lines_say() {
+    fn messages_are_read() {
         let at = "2026-03-02T18:09:23.385Z [DEBUG] ";
         for (text, expected) in [
             ("[API REQUEST] /v1/messages source=sdk", Some(Message::Sent { path: "/v1/messages" })),
             ("[API:timing] dispatching to firstParty model=m", Some(Message::Model("m"))),
-            ("Stream started - received first chunk", Some(Message::Answered)),
+            ("Stream started - received first chunk", Some(Message::ResponseBegan)),
             ("Error in API request: 429 {}", Some(Message::GaveUp)),
             (
                 "API error (attempt 2/11): 529 529 {}",
-                Some(Message::Failed { number: 2, most: 11, status: Some(529), words: " 529 {}" }),
+                Some(Message::Failed { number: 2, max_attempts: 11, status: Some(529), text: " 529 {}" }),
             ),
             (
                 "API error (attempt 1/11): undefined Connection error.",
-                Some(Message::Failed { number: 1, most: 11, status: None, words: "undefined Connection error." }),
+                Some(Message::Failed {
+                    number: 1,
+                    max_attempts: 11,
+                    status: None,
+                    text: "undefined Connection error.",
+                }),
             ),
             ("Hooks: checkForNewResponses returning 0 responses", None),
         ] {

@@ -31,7 +31,7 @@ impl Format for Cloudflare {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(ObjectDecoder(take))
+        Box::new(ObjectDecoder(read_object))
     }
 }
 
@@ -59,17 +59,17 @@ const FIELDS: &[(&str, Field)] = &[
     ("path", Field::Endpoint),
 ];
 
-fn take(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
+fn read_object(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
     let rows = rows_of(members);
     if rows.is_empty() {
-        return take_row(members, sink, raw, at);
+        return read_row(members, sink, raw, at);
     }
     for (row, nth) in rows.iter().zip(0..) {
-        take_row(row, sink, &format!("{raw} {nth}"), Position { record: nth, ..at });
+        read_row(row, sink, &format!("{raw} {nth}"), Position { record: nth, ..at });
     }
 }
 
-fn take_row(row: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
+fn read_row(row: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
     if !is_row(row) || row.scalar("cached").truth() == Some(true) {
         // A response served from the cache was not requested from the provider.
         return sink.noise();

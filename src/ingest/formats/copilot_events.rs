@@ -3,7 +3,7 @@
 use super::claude_code::error;
 use super::draft::Draft;
 use super::json_lines::JsonLines;
-use super::tree::{Inside, Json, each_value};
+use super::tree::{Json, Parsing, each_value};
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::head::Head;
@@ -14,7 +14,7 @@ use crate::ingest::sink::Sink;
 pub(in crate::ingest) struct CopilotEvents;
 
 /// Number of lines examined by `detect`.
-const LINES_LOOKED_AT: usize = 50;
+const EXAMINED_LINES: usize = 50;
 const START: &str = "session.compaction_start";
 const COMPLETE: &str = "session.compaction_complete";
 
@@ -33,8 +33,8 @@ impl Format for CopilotEvents {
 
     fn detect(&self, head: &Head<'_>) -> Match {
         let (mut all, mut fit, mut certain) = (0, 0, 0);
-        for members in head.parsed().take(LINES_LOOKED_AT).filter_map(|(_, members)| members) {
-            let is_event = ["id", "timestamp", "data"].iter().all(|key| members.names(key));
+        for members in head.parsed().take(EXAMINED_LINES).filter_map(|(_, members)| members) {
+            let is_event = ["id", "timestamp", "data"].iter().all(|key| members.contains_key(key));
             let name = members.text("type").filter(|_| is_event).unwrap_or_default();
             all += 1;
             fit += usize::from(name.contains('.'));
@@ -65,7 +65,7 @@ struct EventDecoder {
 
 impl Decoder for EventDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
-        each_value(block, sink, Inside::WhenAsked, |_, json, at| {
+        each_value(block, sink, Parsing::Lazy, |_, json, at| {
             let draft = self.read(json, at);
             draft.iter().for_each(|draft| draft.write(&mut self.lines));
             draft.is_some()
@@ -77,13 +77,13 @@ impl Decoder for EventDecoder {
 impl EventDecoder {
     fn read(&mut self, json: &Json<'_>, at: Position<'_>) -> Option<Draft> {
         match json.text_of("type")? {
-            START => self.started = json.words_of("timestamp"),
+            START => self.started = json.scalar_text_of("timestamp"),
             COMPLETE => {
                 let data = json.get("data")?;
                 let success = data.get("success").and_then(Json::truth)?;
                 let mut draft = Draft::at(at);
                 draft.set("started_at", self.started.take());
-                draft.set("ended_at", json.words_of("timestamp"));
+                draft.set("ended_at", json.scalar_text_of("timestamp"));
                 // The client compacts anew at each turn, so every compaction is a call of its own.
                 draft.set("call_id", json.text_of("id"));
                 draft.set("outcome", if success { "ok" } else { "error" });

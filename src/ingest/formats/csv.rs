@@ -1,10 +1,10 @@
 //! CSV and TSV with a header line that names the fields.
 
 use super::json_lines::{JsonLines, quoted};
+use crate::ingest::attempts_table::{CLASS, DISTINCTIVE_COLUMNS, outcome_of_class};
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::head::Head;
-use crate::ingest::own_table::{CLASS, OWN_COLUMNS, ending};
 use crate::ingest::position::Position;
 use crate::ingest::record::{Mapping, is_field};
 use crate::ingest::sink::Sink;
@@ -60,17 +60,17 @@ struct Header {
 }
 
 impl Header {
-    fn of(line: &str, own: &Mapping) -> Option<Header> {
+    fn of(line: &str, custom: &Mapping) -> Option<Header> {
         let header = |separator: &u8| {
             let names: Vec<Cow<'_, str>> = row(line, *separator).collect();
             let is_key =
                 |name: &str| name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '@' | ' '));
-            let known = names.iter().filter(|name| is_field(name.trim(), own)).count();
+            let known = names.iter().filter(|name| is_field(name.trim(), custom)).count();
             let is_header = known >= 3 && names.iter().all(|name| is_key(name));
             let keys = names.iter().map(|name| quoted(name.trim())).collect();
             let names: Vec<String> = names.into_iter().map(Cow::into_owned).collect();
-            let is_own = OWN_COLUMNS.iter().all(|column| names.iter().any(|name| name == column));
-            let class = names.iter().position(|name| is_own && name == CLASS);
+            let is_table_of_attempts = DISTINCTIVE_COLUMNS.iter().all(|column| names.iter().any(|name| name == column));
+            let class = names.iter().position(|name| is_table_of_attempts && name == CLASS);
             is_header.then_some((known, Header { separator: *separator, names, keys, class }))
         };
         let best = SEPARATORS.iter().filter_map(header).max_by_key(|(known, _)| *known);
@@ -82,34 +82,34 @@ impl Header {
 fn row(text: &str, separator: u8) -> impl Iterator<Item = Cow<'_, str>> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
-        let (value, behind) = value(rest?, separator);
-        rest = behind;
+        let (value, tail) = value(rest?, separator);
+        rest = tail;
         Some(value)
     })
 }
 
-/// Returns the first value of `text` and the text after its separator. Inside quotes, a doubled quote stands for one.
+/// Returns the first value of `text` and the text after its separator. In a quoted value, two quotes stand for one.
 fn value(text: &str, separator: u8) -> (Cow<'_, str>, Option<&str>) {
     let Some(mut rest) = text.strip_prefix('"') else {
-        let (value, behind) = up_to(text, separator);
-        return (Cow::Borrowed(value), behind);
+        let (value, tail) = up_to(text, separator);
+        return (Cow::Borrowed(value), tail);
     };
     let mut value = Cow::Borrowed("");
     loop {
-        let (part, behind) = up_to(rest, b'"');
+        let (part, tail) = up_to(rest, b'"');
         append(&mut value, part);
         // An unclosed quote ends with the row.
-        let Some(behind) = behind else { return (value, None) };
-        let Some(more) = behind.strip_prefix('"') else {
-            rest = behind;
+        let Some(tail) = tail else { return (value, None) };
+        let Some(more) = tail.strip_prefix('"') else {
+            rest = tail;
             break;
         };
         append(&mut value, "\"");
         rest = more;
     }
-    let (part, behind) = up_to(rest, separator);
+    let (part, tail) = up_to(rest, separator);
     append(&mut value, part);
-    (value, behind)
+    (value, tail)
 }
 
 /// Returns the text before the first `byte`, and the text after it if there is one.
@@ -117,7 +117,7 @@ fn up_to(text: &str, byte: u8) -> (&str, Option<&str>) {
     memchr::memchr(byte, text.as_bytes()).map_or((text, None), |at| (&text[..at], Some(&text[at + 1..])))
 }
 
-/// Returns a value without the white space around it; most values begin and end with a letter or a digit.
+/// Returns a value without the white space around it. The first check avoids the slower [`str::trim`] for most values.
 fn trimmed(value: &str) -> &str {
     let is_graphic = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_graphic);
     if is_graphic(value.as_bytes().first()) && is_graphic(value.as_bytes().last()) { value } else { value.trim() }
@@ -134,8 +134,8 @@ fn append<'t>(value: &mut Cow<'t, str>, part: &'t str) {
 #[derive(Default)]
 struct CsvDecoder {
     header: Option<Header>,
-    /// A row that continues on the next line because a value contains a newline, and the line it began on.
-    open: Option<(String, u32)>,
+    /// A row that continues on the next line because a value contains a newline, and the line on which it began.
+    incomplete: Option<(String, u32)>,
     lines: JsonLines,
 }
 
@@ -146,7 +146,7 @@ impl Decoder for CsvDecoder {
     }
 
     fn finish(&mut self, sink: &mut Sink<'_>) {
-        if let Some((text, line)) = self.open.take() {
+        if let Some((text, line)) = self.incomplete.take() {
             sink.reject("a quote is left open", 0, &text, Position::line(line));
         }
     }
@@ -158,12 +158,12 @@ impl CsvDecoder {
             self.header = Header::of(line, &sink.dialect().fields);
             return sink.noise();
         };
-        let (text, at) = match self.open.take() {
+        let (text, at) = match self.incomplete.take() {
             Some((text, first)) => (Cow::Owned(text + "\n" + line), Position { line: first, ..at }),
             None => (Cow::Borrowed(line), at),
         };
         if memchr::memchr_iter(b'"', text.as_bytes()).count() % 2 == 1 && text.len() < LONGEST_ROW {
-            self.open = Some((text.into_owned(), at.line));
+            self.incomplete = Some((text.into_owned(), at.line));
             return;
         }
         let row = || row(&text, header.separator);
@@ -172,13 +172,13 @@ impl CsvDecoder {
             return sink.noise();
         }
         self.lines.begin(at);
-        header.keys.iter().zip(row()).for_each(|(key, value)| self.lines.member_quoted(key, trimmed(&value)));
-        let class = header.class.and_then(|place| row().nth(place));
-        if let Some((key, value)) = class.and_then(|class| ending(&class)) {
+        header.keys.iter().zip(row()).for_each(|(key, value)| self.lines.member_with_quoted_key(key, trimmed(&value)));
+        let class = header.class.and_then(|index| row().nth(index));
+        if let Some((key, value)) = class.and_then(|class| outcome_of_class(&class)) {
             self.lines.member(key, value);
         }
         self.lines.end();
-        self.lines.decode_enough(sink);
+        self.lines.decode_full_batch(sink);
     }
 }
 

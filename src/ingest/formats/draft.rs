@@ -19,25 +19,26 @@ pub(super) struct Draft {
 }
 
 /// Initial capacity: number of members of a typical draft.
-const USUAL: usize = 16;
+const TYPICAL_MEMBERS: usize = 16;
 
 impl Draft {
+    /// Creates a draft without fields.
     pub(super) fn at(at: Position<'_>) -> Draft {
         Draft {
             line: at.line,
             record: at.record,
             defaults: at.defaults.cloned(),
-            members: Vec::with_capacity(USUAL),
+            members: Vec::with_capacity(TYPICAL_MEMBERS),
             values: String::new(),
         }
     }
 
-    /// Line of the input, from 1, and number of the record on that line, from 0.
-    pub(super) fn place(&self) -> (u32, u32) {
+    /// Returns the line of the input, from 1, and the index of the record on that line, from 0.
+    pub(super) fn position(&self) -> (u32, u32) {
         (self.line, self.record)
     }
 
-    /// Defaults given by the record's surroundings.
+    /// Returns the values for fields that the record lacks.
     pub(super) fn defaults(&self) -> Option<&Defaults> {
         self.defaults.as_ref()
     }
@@ -56,15 +57,15 @@ impl Draft {
         if !value.append(&mut self.values) {
             return;
         }
-        let place = start..self.values.len();
+        let range = start..self.values.len();
         match self.members.iter_mut().find(|(name, _)| *name == key) {
-            Some((_, known)) => *known = place,
-            None => self.members.push((key, place)),
+            Some((_, known)) => *known = range,
+            None => self.members.push((key, range)),
         }
     }
 
     /// Sets a member unless it is already set.
-    pub(super) fn fill(&mut self, key: &'static str, value: impl IntoValue) {
+    pub(super) fn set_if_missing(&mut self, key: &'static str, value: impl IntoValue) {
         if !self.has(key) {
             self.set(key, value);
         }
@@ -79,10 +80,10 @@ impl Draft {
 }
 
 /// Decodes all drafts, in batches to bound the memory used.
-pub(super) fn read_all(drafts: impl IntoIterator<Item = Draft>, lines: &mut JsonLines, sink: &mut Sink<'_>) {
+pub(super) fn decode_all(drafts: impl IntoIterator<Item = Draft>, lines: &mut JsonLines, sink: &mut Sink<'_>) {
     for draft in drafts {
         draft.write(lines);
-        lines.decode_enough(sink);
+        lines.decode_full_batch(sink);
     }
     lines.decode(sink);
 }

@@ -7,7 +7,7 @@ use crate::ingest::head::Head;
 use crate::ingest::position::Position;
 use crate::ingest::record::{Field, Record, Times};
 use crate::ingest::sink::Sink;
-use crate::model::NO_TIME;
+use crate::model::UNTIMED_START;
 
 /// Format of a single error body, or of one per line.
 pub(in crate::ingest) struct ErrorBodies;
@@ -27,8 +27,8 @@ impl Format for ErrorBodies {
 
     fn detect(&self, head: &Head<'_>) -> Match {
         let mut lines = head.parsed().peekable();
-        let is_told = |(line, body): (&str, Option<&Members<'_>>)| body.is_some_and(|body| is_body(body, line));
-        if lines.peek().is_some() && lines.all(is_told) { Match::Sure } else { Match::No }
+        let is_error = |(line, body): (&str, Option<&Members<'_>>)| body.is_some_and(|body| is_body(body, line));
+        if lines.peek().is_some() && lines.all(is_error) { Match::Sure } else { Match::No }
     }
 
     fn order(&self) -> Order {
@@ -61,10 +61,10 @@ const KEYS: [&str; 18] = [
     "request_id",
     "requestId",
 ];
-/// Exactly the keys of an OpenAI error. Source: OpenAI API reference, Error object.
-const OPENAI: [&str; 4] = ["message", "type", "param", "code"];
+/// The keys of an OpenAI error. Source: OpenAI API reference, Error object.
+const OPENAI_KEYS: [&str; 4] = ["message", "type", "param", "code"];
 /// Words, in lower case, that occur only in errors of a model API.
-const NAMES: [&str; 12] = [
+const MODEL_API_WORDS: [&str; 12] = [
     "tokens per min",
     "tokens per day",
     "input tokens",
@@ -84,30 +84,30 @@ fn is_body(body: &Members<'_>, text: &str) -> bool {
     if !body.iter().all(|(key, _)| KEYS.contains(&key)) {
         return false;
     }
-    let is = |key: &str, word: &str| body.words(key).as_deref() == Some(word);
+    let is = |key: &str, word: &str| body.scalar_text(key).as_deref() == Some(word);
     let error = body.object("error");
-    let is_anthropics = is("type", "error") && error.has_all(&["type", "message"]);
-    let is_openais = error.has("message")
-        && error.iter().count() == OPENAI.len()
-        && error.iter().all(|(key, _)| OPENAI.contains(&key));
+    let is_of_anthropic = is("type", "error") && error.has_all(&["type", "message"]);
+    let is_of_openai = error.has("message")
+        && error.iter().count() == OPENAI_KEYS.len()
+        && error.iter().all(|(key, _)| OPENAI_KEYS.contains(&key));
     // Servers compatible with OpenAI, such as vLLM and Mistral, send the error without the enclosing object.
     let is_flat = is("object", "error") && body.has_all(&["message", "type"]);
-    is_anthropics || is_openais || is_flat || (says_anything(body, &error) && names_a_model_api(text))
+    is_of_anthropic || is_of_openai || is_flat || (has_message(body, &error) && names_a_model_api(text))
 }
 
-fn says_anything(body: &Members<'_>, error: &Members<'_>) -> bool {
+fn has_message(body: &Members<'_>, error: &Members<'_>) -> bool {
     let first = body.objects("errors").into_iter().next().unwrap_or_default();
     [body, error, &first].iter().any(|holder| holder.has("message"))
 }
 
 fn names_a_model_api(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
-    NAMES.iter().any(|name| text.contains(name))
+    MODEL_API_WORDS.iter().any(|word| text.contains(word))
 }
 
-/// Made-up distance between two bodies in µs, longer than any retry wait: nothing suggests that they belong to one
-/// call.
-const APART_US: i64 = 3_600_000_000;
+/// Made-up time between two bodies in µs, longer than any wait before a retry, so that they are not taken for attempts
+/// of one call.
+const BETWEEN_BODIES_US: i64 = 3_600_000_000;
 
 #[derive(Default)]
 struct BodyDecoder {
@@ -120,7 +120,7 @@ impl Decoder for BodyDecoder {
         block.each_line(sink, |sink, line, at| {
             let line = line.trim_start_matches('\u{feff}').trim();
             match Members::of(line) {
-                Ok(body) if is_body(&body, line) => self.take(sink, line, at),
+                Ok(body) if is_body(&body, line) => self.emit(sink, line, at),
                 Ok(_) => sink.noise(),
                 Err(_) if !line.starts_with('{') => sink.noise(),
                 Err(fault) => sink.reject(fault.what, fault.at as u64 + 1, line, at),
@@ -130,9 +130,9 @@ impl Decoder for BodyDecoder {
 }
 
 impl BodyDecoder {
-    fn take(&mut self, sink: &mut Sink<'_>, body: &str, at: Position<'_>) {
+    fn emit(&mut self, sink: &mut Sink<'_>, body: &str, at: Position<'_>) {
         let mut record = Record { success: Some(false), times: Times::OrderOnly, ..Record::default() };
-        record.put(Field::StartedAt, NO_TIME.plus_us(self.bodies.saturating_mul(APART_US)).0);
+        record.put(Field::StartedAt, UNTIMED_START.plus_us(self.bodies.saturating_mul(BETWEEN_BODIES_US)).0);
         record.put_error(body);
         self.bodies = self.bodies.saturating_add(1);
         sink.record(&record, body, at);
@@ -143,12 +143,12 @@ impl BodyDecoder {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> bool {
+    fn is_error_body(text: &str) -> bool {
         Members::of(text).is_ok_and(|body| is_body(&body, text))
     }
 
     #[test]
-    fn bodies_of_model_apis_are_told_from_other_objects() {
+    fn error_bodies_are_distinguished_from_other_objects() {
         for body in [
             r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"},"request_id":"req_a"}"#,
             r#"{"error":{"message":"m","type":"t","param":null,"code":null}}"#,
@@ -156,7 +156,7 @@ mod tests {
             r#"{"error":{"code":429,"message":"see https://ai.google.dev/limits","status":"RESOURCE_EXHAUSTED"}}"#,
             r#"{"error_code":"X","message":"over the output tokens per minute of the workspace"}"#,
         ] {
-            assert!(told(body), "{body}");
+            assert!(is_error_body(body), "{body}");
         }
         for other in [
             "{}",
@@ -167,7 +167,7 @@ mod tests {
             r#"{"type":"error","message":"the input tokens of the lexer","line":3}"#,
             r#"{"level":"error","error":{"message":"m","type":"t","param":null,"code":null}}"#,
         ] {
-            assert!(!told(other), "{other}");
+            assert!(!is_error_body(other), "{other}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Events that coding agents log about their requests (`api_error`, `api_response`, ..): Claude Code, Gemini CLI,
-//! Qwen Code.
+//! Events that coding agents (Claude Code, Gemini CLI, Qwen Code) log about their requests: `api_error`, `api_response`
+//! and others.
 
 use super::claude_code::error;
 use super::draft::Draft;
@@ -14,7 +14,7 @@ pub(super) enum Event {
 }
 
 /// Returns the name of an event without the program's prefix.
-pub(super) fn bare_name(name: &str) -> &str {
+pub(super) fn without_prefix(name: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(_, name)| name)
 }
 
@@ -22,7 +22,7 @@ pub(super) fn bare_name(name: &str) -> &str {
 /// attempt.
 pub(super) fn read(name: &str, get: &dyn Fn(&str) -> Option<String>, draft: &mut Draft) -> Option<Event> {
     let first = |keys: &[&str]| keys.iter().find_map(|key| get(key));
-    match bare_name(name) {
+    match without_prefix(name) {
         "api_error" => {
             draft.set("outcome", "error");
             if let Some(text) = first(&["error", "error_message", "error.message"]) {

@@ -1,4 +1,4 @@
-//! Text records rewritten as lines of JSON, so that the native decoder reads them with everything it knows.
+//! Records rewritten as lines of JSON, which the native decoder reads with all that it supports.
 
 use super::native::NativeDecoder;
 use super::text::literal::quote;
@@ -9,7 +9,7 @@ use crate::ingest::record::json::Reader;
 use crate::ingest::sink::Sink;
 
 /// Batch size in bytes: small enough to stay in the processor's cache.
-const ENOUGH: usize = 1 << 18;
+const BATCH: usize = 1 << 18;
 
 /// JSON lines being built, and the decoder that reads them.
 #[derive(Default)]
@@ -41,7 +41,7 @@ impl JsonLines {
     }
 
     /// Like [`JsonLines::member`] with an already quoted key, as returned by [`quoted`].
-    pub(super) fn member_quoted(&mut self, key: &str, value: &str) {
+    pub(super) fn member_with_quoted_key(&mut self, key: &str, value: &str) {
         self.separate();
         self.bytes.push_str(key);
         self.value(value);
@@ -70,8 +70,8 @@ impl JsonLines {
     }
 
     /// Decodes all records added since the last call if there are enough for a batch.
-    pub(super) fn decode_enough(&mut self, sink: &mut Sink<'_>) {
-        if self.bytes.len() >= ENOUGH {
+    pub(super) fn decode_full_batch(&mut self, sink: &mut Sink<'_>) {
+        if self.bytes.len() >= BATCH {
             self.decode(sink);
         }
     }

@@ -7,10 +7,10 @@ use crate::ingest::position::Position;
 pub(in crate::ingest) use crate::ingest::record::Members;
 use crate::ingest::sink::Sink;
 
-/// Returns `Sure` if at least half of the objects in the head fit, `No` otherwise. Every fitting object must contain
-/// `mark` in its text: a head without it is not parsed.
-pub(super) fn match_members(head: &Head<'_>, mark: &str, fits: fn(&Members<'_>) -> bool) -> Match {
-    if !head.contains(mark) {
+/// Returns `Sure` if at least half of the objects in the head fit, `No` otherwise. `required` is a text that every
+/// fitting object contains: a head without it is not parsed.
+pub(super) fn match_members(head: &Head<'_>, required: &str, fits: fn(&Members<'_>) -> bool) -> Match {
+    if !head.contains(required) {
         return Match::No;
     }
     let (mut fit, mut all) = (0, 0);
@@ -22,10 +22,10 @@ pub(super) fn match_members(head: &Head<'_>, mark: &str, fits: fn(&Members<'_>) 
 }
 
 /// Function that reads one object, given with its text and position, and reports it to the sink.
-pub(super) type Take = fn(&Members<'_>, &mut Sink<'_>, &str, Position<'_>);
+pub(super) type ReadObject = fn(&Members<'_>, &mut Sink<'_>, &str, Position<'_>);
 
 /// Decoder for lines that are JSON objects, read by one function.
-pub(super) struct ObjectDecoder(pub(super) Take);
+pub(super) struct ObjectDecoder(pub(super) ReadObject);
 
 impl Decoder for ObjectDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {

@@ -32,7 +32,7 @@ impl Format for Kong {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(ObjectDecoder(take))
+        Box::new(ObjectDecoder(read_object))
     }
 }
 
@@ -40,36 +40,39 @@ fn is_request(members: &Members<'_>) -> bool {
     members.has_all(&["latencies", "request", "started_at", "tries"])
 }
 
-fn take(line: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
+fn read_object(line: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
     let (request, response, ai) = (line.object("request"), line.object("response"), ai_of(line));
-    let path = line.words("upstream_uri").filter(|path| model_api::is_request(path)).or_else(|| request.words("uri"));
-    let asks_model = !ai.is_empty() || path.as_deref().is_some_and(model_api::is_request);
-    if !is_request(line) || !asks_model {
+    let path = line
+        .scalar_text("upstream_uri")
+        .filter(|path| model_api::is_request(path))
+        .or_else(|| request.scalar_text("uri"));
+    let is_model_request = !ai.is_empty() || path.as_deref().is_some_and(model_api::is_request);
+    if !is_request(line) || !is_model_request {
         return sink.noise();
     }
     let tries = line.objects("tries");
     let ended = line.number("started_at").zip(line.object("latencies").number("request")).map(|(start, ms)| start + ms);
-    let id = response.object("headers").words("x-kong-request-id").or_else(|| request.words("id"));
-    // Tries that failed before the next server was tried.
-    let lost = tries.iter().filter(|one| one.has("state")).count().min(tries.len().saturating_sub(1));
+    let id = response.object("headers").scalar_text("x-kong-request-id").or_else(|| request.scalar_text("id"));
+    // Tries after which another server was tried: only failed ones have a `state`.
+    let retried = tries.iter().filter(|upstream| upstream.has("state")).count().min(tries.len().saturating_sub(1));
     // A retry by the client gets another id, so the id names a call only if Kong itself retried.
-    let call = id.filter(|_| lost > 0);
-    for (nth, one) in tries.iter().take(lost).enumerate() {
+    let call = id.filter(|_| retried > 0);
+    for (nth, upstream) in tries.iter().take(retried).enumerate() {
         let mut record = record_of(&path, &ai, call.clone());
         record.success = Some(false);
-        record.put(Field::Status, one.scalar("code"));
-        record.put(Field::StartedAt, one.scalar("balancer_start"));
+        record.put(Field::Status, upstream.scalar("code"));
+        record.put(Field::StartedAt, upstream.scalar("balancer_start"));
         record.put(Field::EndedAt, tries[nth + 1].scalar("balancer_start"));
         record.put(Field::Number, nth as i64 + 1);
         sink.record(&record, raw, Position { record: nth as u32, ..at });
     }
     let mut record = record_of(&path, &ai, call);
-    let last = tries.last().filter(|_| lost > 0);
+    let last = tries.last().filter(|_| retried > 0);
     record.put(Field::StartedAt, last.map_or_else(|| line.scalar("started_at"), |last| last.scalar("balancer_start")));
     record.put(Field::EndedAt, ended);
-    record.put(Field::Number, (lost > 0).then_some(lost as i64 + 1));
+    record.put(Field::Number, (retried > 0).then_some(retried as i64 + 1));
     record.put(Field::Status, response.scalar("status"));
-    // A server that failed reported no usage.
+    // Usage is that of the last server: one that failed reports none.
     ai.object("usage").put(
         &mut record,
         &[("prompt_tokens", Field::InputTokens), ("completion_tokens", Field::OutputTokens), ("cost", Field::CostUsd)],
@@ -78,17 +81,18 @@ fn take(line: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
     if headers.starts_with('{') {
         record.put_headers(&headers);
     }
-    sink.record(&record, raw, Position { record: lost as u32, ..at });
+    sink.record(&record, raw, Position { record: retried as u32, ..at });
 }
 
-/// Returns the values of AI Proxy, found under `ai.proxy` or under the name of another plugin of its family.
+/// Returns the values of the AI Proxy plugins, which are under `ai.proxy` or under the name of the plugin.
 fn ai_of<'t>(line: &Members<'t>) -> Members<'t> {
     let ai = line.object("ai");
     let named =
-        ["proxy", "ai-proxy", "ai-proxy-advanced"].iter().map(|name| ai.object(name)).find(|one| !one.is_empty());
+        ["proxy", "ai-proxy", "ai-proxy-advanced"].iter().map(|name| ai.object(name)).find(|plugin| !plugin.is_empty());
     named.unwrap_or(ai)
 }
 
+/// Returns a record with the fields all tries of the request share.
 fn record_of<'t>(path: &Option<Cow<'t, str>>, ai: &Members<'t>, call: Option<Cow<'t, str>>) -> Record<'t> {
     let mut record = Record { layer: Some(Cow::Borrowed("gateway")), ..Record::default() };
     ai.object("meta").put(&mut record, &[("provider_name", Field::Provider), ("request_model", Field::Model)]);

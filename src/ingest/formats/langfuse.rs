@@ -28,30 +28,32 @@ impl Format for Langfuse {
     }
 
     fn detect(&self, head: &Head<'_>) -> Match {
-        let told = |mark| match_members(head, mark, |members| is_observation(members) || is_crashlens(members));
-        match told("\"traceId\"") {
-            Match::No => told("\"trace_id\""),
+        let match_with =
+            |required| match_members(head, required, |members| is_observation(members) || is_crashlens(members));
+        match match_with("\"traceId\"") {
+            Match::No => match_with("\"trace_id\""),
             fit => fit,
         }
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(ObjectDecoder(take))
+        Box::new(ObjectDecoder(read_object))
     }
 }
 
 /// Types of observations, including those added by later versions.
 const TYPES: [&str; 10] =
     ["GENERATION", "SPAN", "EVENT", "AGENT", "TOOL", "CHAIN", "RETRIEVER", "EVALUATOR", "EMBEDDING", "GUARDRAIL"];
+/// Keys of the trace, the start and the end, in both versions.
 const TRACE: [&str; 2] = ["trace_id", "traceId"];
 const STARTED: [&str; 2] = ["start_time", "startTime"];
 const ENDED: [&str; 2] = ["end_time", "endTime"];
-/// Metadata keys under which applications commonly keep the attempt number.
-const NUMBERS: [&str; 3] = ["attempt", "retry_attempt", "attempt_number"];
+/// Keys in the metadata under which applications commonly put the attempt number.
+const ATTEMPT_NUMBERS: [&str; 3] = ["attempt", "retry_attempt", "attempt_number"];
 
 fn is_observation(members: &Members<'_>) -> bool {
     let has = |keys: &[&str]| keys.iter().any(|key| members.has(key));
-    let is_type = members.words("type").is_some_and(|word| TYPES.contains(&&*word));
+    let is_type = members.scalar_text("type").is_some_and(|word| TYPES.contains(&&*word));
     is_type && has(&TRACE) && has(&STARTED) && members.has("level")
 }
 
@@ -59,18 +61,18 @@ fn is_crashlens(members: &Members<'_>) -> bool {
     members.has_all(&["traceId", "startTime", "input", "usage"]) && members.object("input").has("model")
 }
 
-fn take(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
+fn read_object(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
     if is_observation(members) {
-        take_observation(members, sink, raw, at);
+        read_observation(members, sink, raw, at);
     } else if is_crashlens(members) {
-        take_crashlens(members, sink, raw, at);
+        read_crashlens(members, sink, raw, at);
     } else {
         sink.noise();
     }
 }
 
-fn take_observation(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
-    if members.words("type").is_none_or(|word| word != "GENERATION" && word != "EMBEDDING") {
+fn read_observation(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
+    if members.scalar_text("type").is_none_or(|word| word != "GENERATION" && word != "EMBEDDING") {
         return sink.noise();
     }
     let metadata = members.object_text("metadata");
@@ -96,7 +98,7 @@ fn take_observation(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: P
     }
     put_usage(&mut record, members);
     // Other levels, including warnings, are not failures.
-    record.success = Some(members.words("level").as_deref() != Some("ERROR"));
+    record.success = Some(members.scalar_text("level").as_deref() != Some("ERROR"));
     if record.success == Some(false) {
         record.put(Field::Status, message.as_deref().and_then(status_in));
         record.put(Field::ErrorMessage, message.as_deref().unwrap_or("error"));
@@ -104,7 +106,7 @@ fn take_observation(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: P
     sink.record(&record, raw, at);
 }
 
-/// Returns the first of several times. Exports write times without a zone, which are in UTC.
+/// Returns the first time among these keys. Exports write times in UTC, but without a zone, which is added.
 fn in_utc(members: &Members<'_>, keys: &[&str]) -> Option<String> {
     let text = members.first(keys).into_text()?;
     let has_zone = text.ends_with('Z') || text.get(19..).is_some_and(|rest| rest.contains(['+', '-']));
@@ -113,7 +115,7 @@ fn in_utc(members: &Members<'_>, keys: &[&str]) -> Option<String> {
 }
 
 fn put_number<'t>(record: &mut Record<'t>, metadata: &Members<'t>) {
-    let number = metadata.first(&NUMBERS).integer().filter(|number| *number > 0);
+    let number = metadata.first(&ATTEMPT_NUMBERS).integer().filter(|number| *number > 0);
     record.put(Field::Number, number);
 }
 
@@ -133,7 +135,7 @@ fn status_in(message: &str) -> Option<i64> {
     digits.parse().ok().filter(|status| (100..600).contains(status))
 }
 
-fn take_crashlens(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
+fn read_crashlens(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
     let (input, metadata) = (members.object("input"), members.object("metadata"));
     let error = members.object_text("error");
     let mut record = Record::default();
@@ -153,7 +155,7 @@ fn take_crashlens(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Pos
         record.put_error(&error);
     }
     if !record.has_outcome() {
-        // Nothing reports a failure: an output means success.
+        // Without status and error, an output means success.
         record.success = members.has("output").then_some(true);
     }
     sink.record(&record, raw, at);

@@ -7,7 +7,7 @@ use crate::ingest::head::Head;
 use crate::ingest::position::Position;
 use crate::ingest::record::{Field, Record, Times};
 use crate::ingest::sink::Sink;
-use crate::model::NO_DATE;
+use crate::model::UNDATED_START;
 
 /// Format of the listed requests, one per line.
 pub(in crate::ingest) struct LlMock;
@@ -30,7 +30,7 @@ impl Format for LlMock {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(ObjectDecoder(take))
+        Box::new(ObjectDecoder(read_object))
     }
 }
 
@@ -40,9 +40,9 @@ fn is_request(members: &Members<'_>) -> bool {
     members.has_all(&["seq", "fingerprint", "started_at", "path"]) && counts()
 }
 
-/// Converts a clock reading in seconds since an unknown moment to µs since a made-up date.
-fn since_start(seconds: f64) -> i64 {
-    NO_DATE.plus_us((seconds * 1e6) as i64).0
+/// Converts seconds since an unknown time to µs since the date that stands for an unknown one.
+fn undated_us(seconds: f64) -> i64 {
+    UNDATED_START.plus_us((seconds * 1e6) as i64).0
 }
 
 const FIELDS: &[(&str, Field)] = &[
@@ -57,15 +57,15 @@ const FIELDS: &[(&str, Field)] = &[
     ("chunks_sent", Field::Delivered),
 ];
 
-fn take(request: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
-    let path = request.words("path");
+fn read_object(request: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
+    let path = request.scalar_text("path");
     if !is_request(request) || !path.as_deref().is_some_and(model_api::is_request) {
         return sink.noise();
     }
     let mut record = Record { times: Times::Undated, ..Record::default() };
     request.put(&mut record, FIELDS);
-    record.put(Field::StartedAt, request.number("started_at").map(since_start));
-    record.put(Field::EndedAt, request.number("ended_at").map(since_start));
+    record.put(Field::StartedAt, request.number("started_at").map(undated_us));
+    record.put(Field::EndedAt, request.number("ended_at").map(undated_us));
     record.put(Field::MaxTokens, request.object("body").first(&["max_tokens", "max_completion_tokens"]));
     if let Some(path) = path {
         model_api::put_url(&mut record, path);

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 pub(in crate::ingest) struct Logfmt;
 
 /// Minimum number of pairs in a line.
-const LEAST_PAIRS: usize = 3;
+const MIN_PAIRS: usize = 3;
 
 impl Format for Logfmt {
     fn name(&self) -> &'static str {
@@ -48,28 +48,29 @@ struct LogfmtDecoder {
 impl Decoder for LogfmtDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
         block.each_line(sink, |sink, line, at| {
-            if pairs(line).take(LEAST_PAIRS).count() < LEAST_PAIRS {
+            if pairs(line).take(MIN_PAIRS).count() < MIN_PAIRS {
                 return sink.noise();
             }
             self.lines.begin(at);
             pairs(line).for_each(|(key, value)| self.lines.member(key, &value));
             self.lines.end();
-            self.lines.decode_enough(sink);
+            self.lines.decode_full_batch(sink);
         });
         self.lines.decode(sink);
     }
 }
 
-fn fits(line: &str, own: &Mapping) -> bool {
+/// Whether a line has enough pairs, at least two of which are fields of an attempt.
+fn fits(line: &str, custom: &Mapping) -> bool {
     if line.starts_with(['{', '[']) {
         return false;
     }
     let (mut all, mut known) = (0, 0);
     for (key, _) in pairs(line) {
         all += 1;
-        known += usize::from(is_field(key, own));
+        known += usize::from(is_field(key, custom));
     }
-    all >= LEAST_PAIRS && known >= 2
+    all >= MIN_PAIRS && known >= 2
 }
 
 /// Returns the pairs of a line, skipping words that are not pairs.
@@ -85,17 +86,18 @@ fn pairs(line: &str) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
             let (key, tail) = rest.split_at(end);
             let Some(value) = tail.strip_prefix('=').filter(|_| is_key(key)) else {
                 // A plain or quoted word, or a single punctuation character.
-                rest = if tail.starts_with('"') { quoted(tail).1 } else { &tail[step(tail)..] };
+                rest = if tail.starts_with('"') { quoted_value(tail).1 } else { &tail[first_char_len(tail)..] };
                 continue;
             };
-            let (value, after) = if value.starts_with('"') { quoted(value) } else { bare(value) };
+            let (value, after) = if value.starts_with('"') { quoted_value(value) } else { unquoted_value(value) };
             rest = after;
             return Some((key, value));
         }
     })
 }
 
-/// Returns the index of the first character that `ends` a word. ASCII is compared byte by byte.
+/// Returns the index of the first character for which `ends` is true. ASCII characters, nearly all, are compared
+/// without decoding UTF-8.
 fn end_before(text: &str, ends: impl Fn(char) -> bool) -> usize {
     let is_stop = |byte: u8| !byte.is_ascii() || ends(char::from(byte));
     match text.bytes().position(is_stop) {
@@ -106,7 +108,7 @@ fn end_before(text: &str, ends: impl Fn(char) -> bool) -> usize {
 }
 
 /// Length of the first character in bytes.
-fn step(text: &str) -> usize {
+fn first_char_len(text: &str) -> usize {
     text.chars().next().map_or(0, char::len_utf8)
 }
 
@@ -115,7 +117,7 @@ fn is_key(key: &str) -> bool {
 }
 
 /// Splits off a value: up to the next space, or to the end of a JSON object or array.
-fn bare(text: &str) -> (Cow<'_, str>, &str) {
+fn unquoted_value(text: &str) -> (Cow<'_, str>, &str) {
     let mut reader = crate::ingest::record::json::Reader::new(text);
     let end = if text.starts_with(['{', '[']) && reader.skip().is_ok() {
         reader.offset()
@@ -126,7 +128,7 @@ fn bare(text: &str) -> (Cow<'_, str>, &str) {
 }
 
 /// Splits off a value in double quotes. Without a closing quote, it extends to the end of the text.
-fn quoted(text: &str) -> (Cow<'_, str>, &str) {
+fn quoted_value(text: &str) -> (Cow<'_, str>, &str) {
     let inside = &text[1..];
     match memchr::memchr2(b'"', b'\\', inside.as_bytes()) {
         Some(end) if inside[end..].starts_with('"') => return (Cow::Borrowed(&inside[..end]), &inside[end + 1..]),
@@ -156,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pairs_in_every_spelling() {
+    fn pairs_are_read_with_and_without_quotes() {
         let line = r#"INFO a=1 b="x \"y\" z" c= d={"e": [1, 2]} odd =f "g=h" é=ü i.j-k=l=m ö="ä b" n="open"#;
         let all: Vec<(&str, String)> = pairs(line).map(|(key, value)| (key, value.into_owned())).collect();
         let expected = [

@@ -11,6 +11,7 @@ mod claude_stream_json;
 mod cloudflare;
 mod copilot_events;
 mod csv;
+mod custom_lines;
 mod draft;
 mod error_bodies;
 mod events;
@@ -27,7 +28,6 @@ pub(in crate::ingest) mod native;
 mod node_sdk;
 mod ocr_report;
 mod otlp;
-mod own_lines;
 mod portkey;
 mod python_sdk;
 mod qwen_code;
@@ -35,7 +35,7 @@ mod retry_lines;
 mod text;
 mod tree;
 
-use super::envelope::{ENVELOPES, LAST};
+use super::envelope::{ENVELOPES, FALLBACK as FALLBACK_ENVELOPE};
 use super::format::Format;
 #[cfg(feature = "frames")]
 pub(in crate::ingest) use text::literal::quote;
@@ -43,7 +43,7 @@ pub(in crate::ingest) use text::literal::quote;
 /// All formats. If several fit an input equally well, the first in the list reads it, so formats of a single program
 /// come before formats written by many.
 pub(in crate::ingest) const FORMATS: &[&'static dyn Format] = &[
-    &own_lines::OwnLines,
+    &custom_lines::CustomLines,
     &claude_code::ClaudeCode,
     &claude_stream_json::ClaudeStreamJson,
     &claude_debug::ClaudeDebug,
@@ -117,7 +117,7 @@ pub struct Described {
 
 /// Returns all envelopes in the order in which they are removed.
 pub fn envelopes() -> impl Iterator<Item = Described> {
-    ENVELOPES.iter().chain([&LAST]).map(|envelope| Described {
+    ENVELOPES.iter().chain([&FALLBACK_ENVELOPE]).map(|envelope| Described {
         name: envelope.name(),
         description: "",
         detected_by: envelope.detected_by(),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 /// Endings of the paths of model requests. Sources: the API references of Anthropic, OpenAI, Google (Gemini API and
 /// Vertex AI) and Amazon Bedrock. Gateways may prepend a path of their own.
-const ENDS: [&str; 19] = [
+const REQUEST_ENDINGS: [&str; 19] = [
     "/v1/messages",
     "/v1/complete",
     "/chat/completions",
@@ -26,9 +26,10 @@ const ENDS: [&str; 19] = [
     "/invoke-with-response-stream",
     "/v2/chat",
 ];
-/// Endings that count only together with the second text, which precedes a model name; `/completions` and
-/// `/embeddings` also count as part of a longer ending in [`ENDS`].
-const BEHIND_A_NAME: [(&str, &str); 6] = [
+/// Endings that are used by other APIs too, each with the text that precedes the name of a model in a model request. A
+/// path with such an ending is a model request if it contains that text, or, for `/completions` and `/embeddings`, if
+/// it has a longer ending of [`REQUEST_ENDINGS`].
+const AMBIGUOUS_ENDINGS: [(&str, &str); 6] = [
     ("/converse", "/model/"),
     ("/converse-stream", "/model/"),
     ("/invoke", "/model/"),
@@ -36,29 +37,31 @@ const BEHIND_A_NAME: [(&str, &str); 6] = [
     ("/completions", "/deployments/"),
     ("/embeddings", "/deployments/"),
 ];
-/// Text that precedes a model name in a path, and the characters that end the name.
-const NAMED_AFTER: [(&str, &[char]); 3] = [("/models/", &[':', '/']), ("/model/", &['/']), ("/deployments/", &['/'])];
+/// Text that precedes the name of a model in a path, and the characters that end the name.
+const MODEL_PREFIXES: [(&str, &[char]); 3] =
+    [("/models/", &[':', '/']), ("/model/", &['/']), ("/deployments/", &['/'])];
+
 /// Returns whether a URL, or a path alone, is that of a request to a model.
 pub(super) fn is_request(url: &str) -> bool {
     let path = path_of(url);
-    let behind = BEHIND_A_NAME.iter().find(|(end, _)| path.ends_with(end));
-    match behind {
-        Some((_, name)) if path.contains(name) => true,
-        Some((end, _)) if !matches!(*end, "/completions" | "/embeddings") => false,
-        _ => ENDS.iter().any(|end| path.ends_with(end)),
+    let ambiguous = AMBIGUOUS_ENDINGS.iter().find(|(ending, _)| path.ends_with(ending));
+    match ambiguous {
+        Some((_, before_model)) if path.contains(before_model) => true,
+        Some((ending, _)) if !matches!(*ending, "/completions" | "/embeddings") => false,
+        _ => REQUEST_ENDINGS.iter().any(|ending| path.ends_with(ending)),
     }
 }
 
 /// Returns the path without query, fragment and trailing slashes.
 fn path_of(url: &str) -> &str {
-    let rest = behind_scheme(url);
+    let rest = after_scheme(url);
     let path = rest.map_or(url, |rest| memchr::memchr(b'/', rest.as_bytes()).map_or("", |start| &rest[start..]));
     let end = memchr::memchr2(b'?', b'#', path.as_bytes()).unwrap_or(path.len());
     path[..end].trim_end_matches('/')
 }
 
 /// Returns the part of a URL after `://`; `None` if the URL has no scheme.
-fn behind_scheme(url: &str) -> Option<&str> {
+fn after_scheme(url: &str) -> Option<&str> {
     let mut colons = memchr::memchr_iter(b':', url.as_bytes());
     colons.find_map(|colon| url[colon..].strip_prefix("://"))
 }
@@ -74,8 +77,9 @@ pub(super) fn put_url<'t>(record: &mut Record<'t>, url: Cow<'t, str>) {
     record.put(Field::Endpoint, url);
 }
 
+/// Returns the name of the model in a path.
 fn model_in(path: &str) -> Option<&str> {
-    NAMED_AFTER.iter().find_map(|(before, ends)| {
+    MODEL_PREFIXES.iter().find_map(|(before, ends)| {
         let (_, rest) = path.rsplit_once(before)?;
         rest.split(*ends).next().filter(|name| !name.is_empty())
     })
@@ -86,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_to_models_are_told_by_their_paths() {
+    fn model_requests_are_recognized_by_their_paths() {
         for url in [
             "https://api.anthropic.com/v1/messages?beta=true",
             "/anthropic/v1/messages/",

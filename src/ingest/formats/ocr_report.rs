@@ -8,7 +8,7 @@ use crate::ingest::head::Head;
 use crate::ingest::position::Position;
 use crate::ingest::record::{Field, Record, Times};
 use crate::ingest::sink::Sink;
-use crate::model::NO_DATE;
+use crate::model::UNDATED_START;
 
 /// Format of one whole report per line.
 pub(in crate::ingest) struct OcrReport;
@@ -34,12 +34,12 @@ impl Format for OcrReport {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(ObjectDecoder(take))
+        Box::new(ObjectDecoder(read_object))
     }
 }
 
 fn is_report(members: &Members<'_>) -> bool {
-    members.words("schema_version").is_some_and(|schema| schema.starts_with(SCHEMA))
+    members.scalar_text("schema_version").is_some_and(|schema| schema.starts_with(SCHEMA))
 }
 
 /// Made-up time between the starts of two requests in seconds, longer than any attempt takes.
@@ -47,33 +47,32 @@ const BETWEEN_REQUESTS_S: f64 = 3600.0;
 /// Assumed wait between attempts in seconds if the report has none and the server asked for less.
 const UNKNOWN_WAIT_S: f64 = 1.0;
 
-fn take(report: &Members<'_>, sink: &mut Sink<'_>, _: &str, at: Position<'_>) {
+fn read_object(report: &Members<'_>, sink: &mut Sink<'_>, _: &str, at: Position<'_>) {
     if !is_report(report) {
         return sink.noise();
     }
-    let mut nth = 0;
-    for (place, request) in report.objects("requests").iter().enumerate() {
-        let mut started = place as f64 * BETWEEN_REQUESTS_S;
-        let mut asked_s = 0.0;
-        for (turn, attempt) in request.objects("attempts").iter().enumerate() {
-            let waited = attempt.number("observed_backoff_ms").map(|ms| ms / 1e3);
-            if turn > 0 {
-                started += waited.unwrap_or(UNKNOWN_WAIT_S.max(asked_s));
+    let mut emitted = 0;
+    for (nth_request, request) in report.objects("requests").iter().enumerate() {
+        let mut started_s = nth_request as f64 * BETWEEN_REQUESTS_S;
+        let mut hint_s = 0.0;
+        for (nth_attempt, attempt) in request.objects("attempts").iter().enumerate() {
+            let waited_s = attempt.number("observed_backoff_ms").map(|ms| ms / 1e3);
+            if nth_attempt > 0 {
+                started_s += waited_s.unwrap_or(UNKNOWN_WAIT_S.max(hint_s));
             }
             let took_s = attempt.number("duration_to_headers_ms").map(|ms| ms / 1e3);
             let mut record = record_of(request, attempt);
-            record.put(Field::StartedAt, NO_DATE.plus_us((started * 1e6) as i64).0);
+            record.put(Field::StartedAt, UNDATED_START.plus_us((started_s * 1e6) as i64).0);
             record.times = Times::Undated;
-            // Without a wait, nothing is known of the time between the two attempts.
             record.put(Field::DurationS, took_s);
-            let id = request.words("logical_request_id").unwrap_or_default();
-            sink.record(&record, &format!("{id} {turn}"), Position { record: nth, ..at });
-            nth += 1;
-            started += took_s.unwrap_or(0.0);
-            asked_s = attempt.number("retry_after_ms").map_or(0.0, |ms| ms / 1e3);
+            let id = request.scalar_text("logical_request_id").unwrap_or_default();
+            sink.record(&record, &format!("{id} {nth_attempt}"), Position { record: emitted, ..at });
+            emitted += 1;
+            started_s += took_s.unwrap_or(0.0);
+            hint_s = attempt.number("retry_after_ms").map_or(0.0, |ms| ms / 1e3);
         }
     }
-    if nth == 0 {
+    if emitted == 0 {
         sink.noise();
     }
 }

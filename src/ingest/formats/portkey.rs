@@ -31,7 +31,7 @@ impl Format for Portkey {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(ObjectDecoder(take))
+        Box::new(ObjectDecoder(read_object))
     }
 }
 
@@ -52,13 +52,13 @@ const FIELDS: &[(&str, Field)] = &[
     ("request_url", Field::Endpoint),
 ];
 
-fn take(row: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
+fn read_object(row: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
     if !is_row(row) {
         return sink.noise();
     }
     let mut record = Record { layer: Some(Cow::Borrowed("gateway")), ..Record::default() };
     row.put(&mut record, FIELDS);
-    if row.words("cost_currency").is_some_and(|currency| currency.eq_ignore_ascii_case("usd")) {
+    if row.scalar_text("cost_currency").is_some_and(|currency| currency.eq_ignore_ascii_case("usd")) {
         // Portkey reports costs in cents.
         record.put(Field::CostUsd, row.number("cost").map(|cents| cents / 100.0));
     }

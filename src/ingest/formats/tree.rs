@@ -1,11 +1,9 @@
 //! JSON as a tree, for formats whose records are spread over nested objects.
 //!
-//! Beside it stands [`Members`](crate::ingest::record::Members), for formats whose records are one object of flat members
-//! and which hand the text of a member on: to the readers of headers and of error bodies, which find what they know at any
-//! depth. `Members` keeps that text and decodes a member each time it is asked for; a tree decodes each scalar once and
-//! keeps what it has opened, for records whose parts are visited several times. One in place of the other would read more
-//! than once what these records ask for repeatedly, or decode what those only hand on. Both are built on one reader
-//! ([`Reader`]), which alone knows the grammar.
+//! [`Members`](crate::ingest::record::Members) is the alternative, for formats whose records are one object of flat
+//! members. It keeps the text of each member, which these formats pass to the readers of headers and of error bodies,
+//! and decodes a member each time it is asked for. A tree decodes each scalar once, for records whose parts are visited
+//! several times. Both are built on the same JSON parser, [`Reader`].
 
 use crate::ingest::block::Block;
 use crate::ingest::position::Position;
@@ -15,12 +13,12 @@ use crate::ingest::sink::Sink;
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-/// Maximum nesting; deeper values are skipped.
-const DEEPEST: u8 = 48;
+/// Maximum nesting depth; deeper values are skipped.
+const MAX_DEPTH: u8 = 48;
 /// Initial capacity: number of members of a typical top-level object.
-const USUAL: usize = 16;
+const TYPICAL_MEMBERS: usize = 16;
 
-/// A value with everything in it.
+/// A JSON value.
 #[derive(Clone, Debug)]
 pub(super) enum Json<'t> {
     Scalar(Scalar<'t>),
@@ -29,13 +27,13 @@ pub(super) enum Json<'t> {
     Object(Nested<'t, Member<'t>>),
 }
 
-/// When the contents of objects and lists are parsed.
+/// When the contents of nested objects and lists are parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Inside {
-    /// At once: all of it will be used.
-    Now,
-    /// On first access: most of it is answers and prompts, which are skipped.
-    WhenAsked,
+pub(super) enum Parsing {
+    /// At once, for records of which nearly everything is used.
+    Eager,
+    /// On first access, for records that consist mostly of prompts and responses, which are not used.
+    Lazy,
 }
 
 /// A member of an object.
@@ -47,14 +45,14 @@ pub(super) struct Nested<'t, T> {
     text: &'t str,
     /// Nesting depth, counting itself.
     depth: u8,
-    inside: OnceCell<Vec<T>>,
+    contents: OnceCell<Vec<T>>,
 }
 
 impl<'t> Json<'t> {
     /// Parses a text that is a single value.
-    pub(super) fn parse(text: &'t str, inside: Inside) -> Result<Json<'t>, Fault> {
+    pub(super) fn parse(text: &'t str, parsing: Parsing) -> Result<Json<'t>, Fault> {
         let mut reader = Reader::new(text);
-        let value = read(&mut reader, text, 0, inside)?;
+        let value = read(&mut reader, text, 0, parsing)?;
         reader.end()?;
         Ok(value)
     }
@@ -69,14 +67,16 @@ impl<'t> Json<'t> {
         path.iter().try_fold(self, |value, key| value.get(key))
     }
 
+    /// Returns the members of an object; none of any other value.
     pub(super) fn members(&self) -> &[Member<'t>] {
-        let Json::Object(Nested { text, depth, inside }) = self else { return &[] };
-        inside.get_or_init(|| read_members(&mut Reader::new(text), text, *depth, Inside::WhenAsked).unwrap_or_default())
+        let Json::Object(Nested { text, depth, contents }) = self else { return &[] };
+        contents.get_or_init(|| read_members(&mut Reader::new(text), text, *depth, Parsing::Lazy).unwrap_or_default())
     }
 
+    /// Returns the items of a list; none of any other value.
     pub(super) fn items(&self) -> &[Json<'t>] {
-        let Json::List(Nested { text, depth, inside }) = self else { return &[] };
-        inside.get_or_init(|| read_items(&mut Reader::new(text), text, *depth, Inside::WhenAsked).unwrap_or_default())
+        let Json::List(Nested { text, depth, contents }) = self else { return &[] };
+        contents.get_or_init(|| read_items(&mut Reader::new(text), text, *depth, Parsing::Lazy).unwrap_or_default())
     }
 
     /// Returns a string that is not empty.
@@ -87,12 +87,12 @@ impl<'t> Json<'t> {
         }
     }
 
-    /// Returns a scalar as text: a number by its digits. A list yields its first item.
-    pub(super) fn words(&self) -> Option<String> {
+    /// Returns a scalar as text, numbers and Booleans formatted. A list yields its first item.
+    pub(super) fn scalar_text(&self) -> Option<String> {
         match self {
             Json::Scalar(Scalar::Bool(truth)) => Some(truth.to_string()),
             Json::Scalar(scalar) => scalar.clone().into_text().map(Cow::into_owned).filter(|text| !text.is_empty()),
-            Json::List(_) => self.items().first()?.words(),
+            Json::List(_) => self.items().first()?.scalar_text(),
             Json::Object(_) => None,
         }
     }
@@ -118,21 +118,21 @@ impl<'t> Json<'t> {
         self.get(key)?.text()
     }
 
-    /// Returns a member's scalar, as [`Json::words`] does.
-    pub(super) fn words_of(&self, key: &str) -> Option<String> {
-        self.get(key)?.words()
+    /// Returns a member's scalar, as [`Json::scalar_text`] does.
+    pub(super) fn scalar_text_of(&self, key: &str) -> Option<String> {
+        self.get(key)?.scalar_text()
     }
 }
 
-/// Calls `take` with every line that is JSON; `take` returns `false` if the line contains no attempt. An incomplete
-/// object is rejected, any other line is noise.
+/// Calls `take` with every line that is JSON. `take` returns whether the line contains an attempt. An incomplete object
+/// is rejected, and any other line counts as noise.
 pub(super) fn each_value(
     block: &Block<'_>,
     sink: &mut Sink<'_>,
-    inside: Inside,
+    parsing: Parsing,
     mut take: impl FnMut(&mut Sink<'_>, &Json<'_>, Position<'_>) -> bool,
 ) {
-    block.each_line(sink, |sink, line, at| match Json::parse(line.trim_start_matches('\u{feff}'), inside) {
+    block.each_line(sink, |sink, line, at| match Json::parse(line.trim_start_matches('\u{feff}'), parsing) {
         Ok(json) => {
             if !take(sink, &json, at) {
                 sink.noise();
@@ -144,19 +144,19 @@ pub(super) fn each_value(
 }
 
 /// Reads a value nested in `depth` objects and lists of `text`.
-fn read<'t>(reader: &mut Reader<'t>, text: &'t str, depth: u8, inside: Inside) -> Result<Json<'t>, Fault> {
+fn read<'t>(reader: &mut Reader<'t>, text: &'t str, depth: u8, parsing: Parsing) -> Result<Json<'t>, Fault> {
     let first = reader.peek();
     let (start, depth) = (reader.offset(), depth + 1);
-    // Every format uses the contents of the outermost object.
-    let is_read = depth == 1 || inside == Inside::Now;
+    // The contents of the outermost object are always used.
+    let is_parsed = depth == 1 || parsing == Parsing::Eager;
     match first {
-        Some(b'{' | b'[') if depth > DEEPEST => reader.skip().map(|()| Json::Scalar(Scalar::Other)),
+        Some(b'{' | b'[') if depth > MAX_DEPTH => reader.skip().map(|()| Json::Scalar(Scalar::Other)),
         Some(b'{') => {
-            let members = if is_read { read_members(reader, text, depth, inside)?.into() } else { OnceCell::new() };
+            let members = if is_parsed { read_members(reader, text, depth, parsing)?.into() } else { OnceCell::new() };
             Ok(Json::Object(nested(reader, text, start, depth, members)?))
         }
         Some(b'[') => {
-            let items = if is_read { read_items(reader, text, depth, inside)?.into() } else { OnceCell::new() };
+            let items = if is_parsed { read_items(reader, text, depth, parsing)?.into() } else { OnceCell::new() };
             Ok(Json::List(nested(reader, text, start, depth, items)?))
         }
         _ => reader.scalar().map(Json::Scalar),
@@ -169,32 +169,32 @@ fn nested<'t, T>(
     text: &'t str,
     start: usize,
     depth: u8,
-    inside: OnceCell<Vec<T>>,
+    contents: OnceCell<Vec<T>>,
 ) -> Result<Nested<'t, T>, Fault> {
-    if inside.get().is_none() {
+    if contents.get().is_none() {
         reader.skip()?;
     }
-    Ok(Nested { text: &text[start..reader.offset()], depth, inside })
+    Ok(Nested { text: &text[start..reader.offset()], depth, contents })
 }
 
 fn read_members<'t>(
     reader: &mut Reader<'t>,
     text: &'t str,
     depth: u8,
-    inside: Inside,
+    parsing: Parsing,
 ) -> Result<Vec<Member<'t>>, Fault> {
-    let mut members = Vec::with_capacity(if depth == 1 { USUAL } else { 0 });
+    let mut members = Vec::with_capacity(if depth == 1 { TYPICAL_MEMBERS } else { 0 });
     reader.object(|reader, key| {
-        members.push((key, read(reader, text, depth, inside)?));
+        members.push((key, read(reader, text, depth, parsing)?));
         Ok(())
     })?;
     Ok(members)
 }
 
-fn read_items<'t>(reader: &mut Reader<'t>, text: &'t str, depth: u8, inside: Inside) -> Result<Vec<Json<'t>>, Fault> {
+fn read_items<'t>(reader: &mut Reader<'t>, text: &'t str, depth: u8, parsing: Parsing) -> Result<Vec<Json<'t>>, Fault> {
     let mut items = Vec::new();
     reader.list(|reader| {
-        items.push(read(reader, text, depth, inside)?);
+        items.push(read(reader, text, depth, parsing)?);
         Ok(())
     })?;
     Ok(items)
@@ -212,15 +212,15 @@ mod tests {
 
     #[test]
     fn a_tree_keeps_the_text_of_its_objects() {
-        for inside in [Inside::Now, Inside::WhenAsked] {
-            let json = Json::parse(r#"{"a":{"b":[1, {"c": "x"} ],"d":{}},"n":"7","n":8}"#, inside).unwrap();
+        for parsing in [Parsing::Eager, Parsing::Lazy] {
+            let json = Json::parse(r#"{"a":{"b":[1, {"c": "x"} ],"d":{}},"n":"7","n":8}"#, parsing).unwrap();
             let items = json.at(&["a", "b"]).unwrap().items();
             assert_eq!((items[0].integer(), items[1].raw()), (Some(1), Some(r#"{"c": "x"}"#)));
             assert_eq!((json.get("n").unwrap().integer(), json.at(&["a", "d"]).unwrap().raw()), (Some(8), None));
-            let deep = Json::parse(&("[".repeat(500) + &"]".repeat(500)), inside).map(|json| depth_of(&json));
-            assert_eq!(deep, Ok(DEEPEST));
-            assert_eq!(Json::parse(r#"{"a":"#, inside).unwrap_err().what, "cut off before a value");
-            assert!(Json::parse(r#"{"a":{"b":[}]}"#, inside).is_err());
+            let deep = Json::parse(&("[".repeat(500) + &"]".repeat(500)), parsing).map(|json| depth_of(&json));
+            assert_eq!(deep, Ok(MAX_DEPTH));
+            assert_eq!(Json::parse(r#"{"a":"#, parsing).unwrap_err().what, "cut off before a value");
+            assert!(Json::parse(r#"{"a":{"b":[}]}"#, parsing).is_err());
         }
     }
 }

@@ -1,26 +1,26 @@
 //! Builds attempts from records: units, flags, class, keys.
 
-use super::failures::{Known, Wording};
-use super::kept::{FINGERPRINT, cut, fingerprint, identity, number_in_call};
+use super::fingerprint::{FINGERPRINT, fingerprint, identity, number_in_call, truncate};
 use super::memory::Memory;
 use super::place::{Place, Taken};
 use super::sent::sent_of;
 use super::token_counts::TokenCounts;
 use super::typed::Record;
+use super::verdict_cache::{CachedFailure, InternedTexts};
 use crate::classify::{self, Class, Verdict};
 use crate::ingest::hint::{Hint, ServerHint};
 use crate::ingest::timestamp;
 use crate::model::{
-    Attempt, AttemptTable, Detail, DetailId, Flags, HintSource, LimitKind, Reading, Span, Symbol, Time, Usage, Zone,
-    is_undated,
+    Attempt, AttemptTable, CompactDuration, Detail, DetailId, Flags, HintSource, LimitKind, Reading, Symbol, Time,
+    Usage, Zone, is_undated,
 };
 use crate::untrusted::mask_keys;
 use std::hash::BuildHasher;
 
-/// Longest error message kept, in bytes; the full text is in the log.
+/// Longest error message stored, in bytes; the full text is in the log.
 const LONGEST_MESSAGE: usize = 240;
 
-/// Longest id kept, in bytes.
+/// Longest id stored, in bytes.
 const LONGEST_ID: usize = 200;
 
 /// Appends the attempt of `record` to `table`; `line` is the text of the record.
@@ -35,7 +35,7 @@ pub(in crate::ingest) fn take(
         Ok(found) => found,
         Err(taken) => return taken,
     };
-    if place.filter.is_some_and(|filter| !filter.wants(sent)) {
+    if place.filter.is_some_and(|filter| !filter.includes(sent)) {
         return Taken::Filtered;
     }
     Builder { record, sent, duration_ms, place }.finish(line, memory, table)
@@ -56,7 +56,7 @@ impl Builder<'_, '_> {
         let answered = self.answered();
         let hint = self.hint_by(answered, |message| memory.waits.of(message));
         let failure = self.failure(hint.and_then(ServerHint::wait_us));
-        let known = memory.failures.of(&failure);
+        let known = memory.verdicts.of(&failure);
         let verdict = known.as_ref().map_or_else(|| classify::classify(&failure), |known| known.verdict);
         let truncated = failure.truncated;
         let origin = memory.origins.of(&self.record.origin_names(), table);
@@ -64,7 +64,7 @@ impl Builder<'_, '_> {
         let mut flags = self.flags(hint, verdict.as_ref());
         flags.set(Flags::MID_STREAM, truncated);
         for reading in readings.into_iter().flatten() {
-            table.gauges.add(&table.names, &origin, answered, reading);
+            table.headroom.add(&table.names, &origin, answered, reading);
             flags.set(Flags::HEADROOM, true);
         }
         let run = self.run();
@@ -101,35 +101,35 @@ impl Builder<'_, '_> {
         Taken::Attempt
     }
 
-    /// Returns the name used for the run if none is named.
+    /// Returns the run of records that name none.
     pub(in crate::ingest) fn stream(&self) -> &str {
         self.record.converted_from.as_deref().filter(|name| !name.is_empty()).unwrap_or(self.place.stream)
     }
 
-    /// Returns the run named by the record, or by what encloses it.
+    /// Returns the run named by the record, or by the envelope or document around it.
     pub(in crate::ingest) fn run(&self) -> Option<&str> {
         self.record.run().or_else(|| self.place.defaults?.run.as_deref())
     }
 
-    /// Returns when the response was complete, as far as the record shows.
+    /// Returns when the response was complete; without a duration, when the attempt was sent.
     fn answered(&self) -> Time {
         self.sent.plus_us(self.duration().as_us().unwrap_or(0))
     }
 
-    fn duration(&self) -> Span {
-        self.duration_ms.map_or(Span::UNKNOWN, Span::from_ms)
+    fn duration(&self) -> CompactDuration {
+        self.duration_ms.map_or(CompactDuration::UNKNOWN, CompactDuration::from_ms)
     }
 
     pub(in crate::ingest) fn flags(&self, hint: Option<ServerHint>, verdict: Option<&Verdict>) -> Flags {
         let record = &self.record;
-        let (said_ok, said_error) = self.logged();
+        let (logged_ok, logged_error) = self.logged();
         let (retry, fail, other) = self.decision();
         let mut flags = Flags::default();
         for (mask, on) in [
             (Flags::MID_STREAM, self.mid_stream() && verdict.is_some()),
             (Flags::STREAM, record.stream),
-            (Flags::LOGGED_OK, said_ok),
-            (Flags::LOGGED_ERROR, said_error),
+            (Flags::LOGGED_OK, logged_ok),
+            (Flags::LOGGED_ERROR, logged_error),
             (Flags::SERVER_SAYS_RETRY, self.should_retry() == Some(true)),
             (Flags::SERVER_SAYS_NO, self.should_retry() == Some(false)),
             (Flags::SIDE_EFFECT, record.side_effect),
@@ -173,33 +173,33 @@ impl Builder<'_, '_> {
     /// record.
     pub(in crate::ingest) fn identity(&self, line: &str) -> u32 {
         let request_id = self.request_id();
-        let known = || u32::from_str_radix(self.record.record_hash.as_deref()?, 16).ok();
+        let of_original = || u32::from_str_radix(self.record.record_hash.as_deref()?, 16).ok();
         if request_id.is_none()
-            && let Some(known) = known()
+            && let Some(identity) = of_original()
         {
-            return known;
+            return identity;
         }
         identity(request_id.unwrap_or(line))
     }
 
-    /// Whether a row needs a [`Detail`]. Successes on the first attempt, nearly all of a log, do not: their ids are
-    /// kept without one.
+    /// Whether a row needs a [`Detail`]. Successes on the first attempt, which are nearly all rows of a log, do not:
+    /// their ids are stored without one.
     fn wants_detail(&self, row: &Attempt, hint: Option<ServerHint>) -> bool {
-        (self.place.keep_ids && self.says_more(hint))
+        (self.place.keep_ids && self.has_more_than_ids(hint))
             || row.failed()
             || row.number > 1
             || row.sdk_count().is_some_and(|count| count > 0)
             || row.flags.has(Flags::SIDE_EFFECT)
             || row.flags.has(Flags::TOOL)
             || row.flags.has(Flags::IDEMPOTENT)
-            || self.chunk_gap() != Span::UNKNOWN
+            || self.chunk_gap() != CompactDuration::UNKNOWN
             || self.gateway_retries() > 0
             || self.resends() > 0
             || self.record.decision.is_some()
     }
 
     /// Returns whether a [`Detail`] of this record holds more than ids.
-    fn says_more(&self, hint: Option<ServerHint>) -> bool {
+    fn has_more_than_ids(&self, hint: Option<ServerHint>) -> bool {
         let record = self.record;
         hint.is_some()
             || record.planned_ms.is_some()
@@ -217,24 +217,24 @@ impl Builder<'_, '_> {
         &self,
         hint: Option<ServerHint>,
         verdict: Option<&Verdict>,
-        known: Option<&mut Known>,
+        known: Option<&mut CachedFailure>,
         table: &mut AttemptTable,
     ) -> Detail {
         let record = self.record;
-        let request_id = table.keep(self.request_id().map(kept_id));
-        let call_id = table.keep(self.call_id().map(kept_id));
-        let words = match known {
-            Some(known) => *known.wording.get_or_insert_with(|| self.wording(table)),
-            None => self.wording(table),
+        let request_id = table.store_text(self.request_id().map(kept_id));
+        let call_id = table.store_text(self.call_id().map(kept_id));
+        let texts = match known {
+            Some(known) => *known.interned.get_or_insert_with(|| self.intern_texts(table)),
+            None => self.intern_texts(table),
         };
         Detail {
             request_id,
             call_id,
-            error_type: words.error_type,
-            error_code: words.error_code,
-            message: words.message,
-            exception: words.exception,
-            transport: words.transport,
+            error_type: texts.error_type,
+            error_code: texts.error_code,
+            message: texts.message,
+            exception: texts.exception,
+            transport: texts.transport,
             tool: symbol(record.tool.as_deref(), table),
             hint_us: hint.and_then(ServerHint::wait_us),
             hint_source: hint.map_or(HintSource::default(), |hint| hint.source),
@@ -245,7 +245,7 @@ impl Builder<'_, '_> {
             idempotency: body_hash(self.idempotency_key()),
             max_tokens: count(record.max_tokens.unwrap_or(0)),
             delivered: count(record.delivered.unwrap_or(0)),
-            timeout: record.timeout_ms.map_or(Span::UNKNOWN, Span::from_ms),
+            timeout: record.timeout_ms.map_or(CompactDuration::UNKNOWN, CompactDuration::from_ms),
             chunk_gap: self.chunk_gap(),
             gateway_retries: self.gateway_retries(),
             resends: self.resends(),
@@ -253,14 +253,14 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Returns the longest time between two chunks, if it is long enough to matter.
-    fn chunk_gap(&self) -> Span {
-        let long = self.record.chunk_gap_ms.filter(|ms| *ms >= Detail::LEAST_CHUNK_GAP_MS);
-        long.map_or(Span::UNKNOWN, Span::from_ms)
+    /// Returns the longest time between two chunks, if it is at least [`Detail::MIN_CHUNK_GAP_MS`].
+    fn chunk_gap(&self) -> CompactDuration {
+        let gap = self.record.chunk_gap_ms.filter(|ms| *ms >= Detail::MIN_CHUNK_GAP_MS);
+        gap.map_or(CompactDuration::UNKNOWN, CompactDuration::from_ms)
     }
 
-    fn wording(&self, table: &mut AttemptTable) -> Wording {
-        Wording {
+    fn intern_texts(&self, table: &mut AttemptTable) -> InternedTexts {
+        InternedTexts {
             error_type: symbol(self.error_type(), table),
             error_code: symbol(self.error_code(), table),
             message: symbol(self.message(), table),
@@ -269,8 +269,8 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Returns when an exhausted usage window or spending limit is restored. A window without a stated time is restored
-    /// when the wait in its hint is over.
+    /// Returns when an exhausted usage window or spending limit is restored: at the stated time, or for a window
+    /// without one after the wait that the server asks for.
     pub(in crate::ingest) fn reopens(&self, verdict: &Verdict, hint: Option<ServerHint>) -> Option<Time> {
         let reset = self.record.headers.window_reset.as_deref().and_then(|text| timestamp::from_text(text, Zone::UTC));
         let message = self.message();
@@ -279,7 +279,7 @@ impl Builder<'_, '_> {
             let hint = hint.filter(|_| verdict.class == Class::UsageWindow)?;
             Some(self.answered().plus_us(hint.wait_us()?))
         };
-        // A time of day such as "resets 4pm" is of no use if the date is unknown.
+        // If the date of the attempt is unknown, so is that of a time of day such as "resets 4pm".
         stated.or_else(hinted).filter(|time| !is_undated(*time))
     }
 
@@ -305,9 +305,8 @@ pub(in crate::ingest) fn body_hash(text: Option<&str>) -> u64 {
     text.map_or(0, |text| FINGERPRINT.hash_one(text).max(1))
 }
 
-/// Keeps the ids of a success that has no detail, its request id and its call id. Unless all ids are to be kept, the id
-/// of a call whose attempts are numbered is kept only together with a body hash: any later attempt has a detail, which
-/// names the call.
+/// Stores the request id and the call id of a success that has no detail. Unless all ids are to be kept, the call id of
+/// a numbered attempt is stored only together with a body hash: later attempts of the call have a detail with that id.
 pub(in crate::ingest) fn keep_ids(
     table: &mut AttemptTable,
     (request_id, call_id): (Option<&str>, Option<&str>),
@@ -316,12 +315,12 @@ pub(in crate::ingest) fn keep_ids(
     number: u16,
 ) -> DetailId {
     let call_id = call_id.filter(|_| place.keep_ids || number == 0 || request_hash != 0);
-    table.keep_ids(request_id.map_or("", kept_id), call_id.map_or("", kept_id), request_hash)
+    table.store_ids(request_id.map_or("", kept_id), call_id.map_or("", kept_id), request_hash)
 }
 
-/// Interns a text of a log, with the API keys masked that providers quote in their messages.
+/// Interns a text of a log. Keys are masked, since providers quote them in error messages.
 fn symbol(text: Option<&str>, table: &mut AttemptTable) -> Symbol {
-    text.map_or(Symbol::NONE, |text| table.names.intern(&mask_keys(cut(text, LONGEST_MESSAGE))))
+    text.map_or(Symbol::NONE, |text| table.names.intern(&mask_keys(truncate(text, LONGEST_MESSAGE))))
 }
 
 /// Returns the largest number of attempts of a layer as [`Attempt`] stores it.
@@ -336,7 +335,7 @@ pub(in crate::ingest) fn sdk_count(retries: Option<i64>) -> u8 {
 
 /// Truncates an id to the length that is kept.
 pub(in crate::ingest) fn kept_id(id: &str) -> &str {
-    cut(id, LONGEST_ID)
+    truncate(id, LONGEST_ID)
 }
 
 /// Returns the milliseconds to the first token as [`Usage`] stores them.

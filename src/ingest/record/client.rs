@@ -21,10 +21,10 @@ impl<'r> Client<'r> {
         let language = record.sdk_language.as_deref().or(headers.language.as_deref());
         let sdk = language.and_then(|language| official_sdk(language, [record.provider.as_deref(), name]));
         let package = record.sdk_version.as_deref().or(headers.package_version.as_deref());
-        // `AsyncAnthropic/Python` is the SDK too.
+        // The user agent of an asynchronous SDK has a prefix: `AsyncAnthropic/Python`.
         let is_sdk = name.is_none_or(|name| sdk.is_none_or(|sdk| name.ends_with(sdk)));
-        let of_agent = agent_version.filter(|_| record.client.is_none() || record.client.as_deref() == agent);
-        let version = record.client_version.as_deref().or(of_agent).or(package.filter(|_| is_sdk));
+        let named_version = agent_version.filter(|_| record.client.is_none() || record.client.as_deref() == agent);
+        let version = record.client_version.as_deref().or(named_version).or(package.filter(|_| is_sdk));
         let sdk = sdk.filter(|_| !is_sdk);
         Client { name, version, sdk, sdk_version: package.filter(|_| sdk.is_some()) }
     }
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_of_the_request_name_the_sdk_beneath() {
+    fn request_headers_name_the_sdk_of_the_client() {
         let of = |members: &str| -> [Option<String>; 4] {
             let line = format!(r#"{{"ts":1767607200,"provider":"anthropic","status":200,{members}}}"#);
             let record = whole_record(&line, &Mapping::NONE).unwrap();

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// Conversion of the value of a user-defined key. By default, the value is read like one of the field.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conversion {
-    /// Values of the logger, each with the corresponding value of the field; `*` stands for all others.
+    /// Values of the key, each with the corresponding value of the field; `*` stands for all others.
     pub values: BTreeMap<String, String>,
     /// Format of times.
     pub format: Option<TimeFormat>,
@@ -91,26 +91,27 @@ impl Conversion {
         *self == Conversion::default()
     }
 
-    /// Returns why the conversion cannot be applied to values of `field`: the faulty key, and a message.
-    pub(super) fn misfit(&self, field: Field, name: &str) -> Option<(&'static str, String)> {
+    /// Returns why the conversion cannot be applied to values of `field`, if so: the faulty key of the conversion, and
+    /// a message. `name` is the name of the field as the user wrote it.
+    pub(super) fn reason_against(&self, field: Field, name: &str) -> Option<(&'static str, String)> {
         if is_structure(field) && !self.is_none() {
             return Some((
                 "field",
                 format!("`{name}` is read with all that is in it: nothing can be made of its value"),
             ));
         }
-        if self.unit.is_some() && in_ms(field).is_none() {
+        if self.unit.is_some() && field_in_ms(field).is_none() {
             let what = format!("`{name}` is no span of time: `unit` is for duration_ms, ttft_ms, retry_after_ms, ")
                 + "planned_wait_ms, timeout_ms and max_chunk_gap_ms";
             return Some(("unit", what));
         }
-        if !is_moment(field) {
+        if !is_time(field) {
             let key = if self.format.is_some() { "format" } else { "zone" };
             let is_given = self.format.is_some() || self.zone.is_some();
             return is_given.then(|| (key, format!("`{name}` is no time: `{key}` is for ts, started_at and ended_at")));
         }
         match &self.format {
-            Some(format) => Some(("format", fault_of(format)?)),
+            Some(format) => Some(("format", fault_of_format(format)?)),
             None => self.zone.map(|_| ("zone", "`zone` needs a `format` beside it".to_owned())),
         }
     }
@@ -118,26 +119,27 @@ impl Conversion {
     /// Returns the field to set and its value, for a key whose value is `value`. A value that cannot be converted is
     /// returned unchanged.
     pub(super) fn apply<'a>(&self, field: Field, value: Scalar<'a>) -> (Field, Scalar<'a>) {
-        let value = self.word(value);
-        if let (Some(unit), Some(field)) = (self.unit, in_ms(field)) {
-            let spelled = match &value {
+        let value = self.replaced(value);
+        if let (Some(unit), Some(field)) = (self.unit, field_in_ms(field)) {
+            let with_own_unit = match &value {
                 Scalar::Text(text) if text.contains(' ') => hint::go_duration(&text.replace(' ', "")),
                 Scalar::Text(text) => hint::go_duration(text),
                 _ => None,
             };
-            let ms = spelled.map(|us| us as f64 / 1e3).or_else(|| Some(value.number()? * unit.ms()));
+            let ms = with_own_unit.map(|us| us as f64 / 1e3).or_else(|| Some(value.number()? * unit.ms()));
             return (field, ms.map_or(value, Scalar::Float));
         }
         match (&self.format, &value) {
             (Some(format), Scalar::Text(text)) => {
-                let time = moment(text.trim(), format, self.zone);
+                let time = to_rfc3339(text.trim(), format, self.zone);
                 (field, time.map_or(value, |time| Scalar::Text(Cow::Owned(time))))
             }
             _ => (field, value),
         }
     }
 
-    fn word<'a>(&self, value: Scalar<'a>) -> Scalar<'a> {
+    /// Replaces a value by the one it stands for.
+    fn replaced<'a>(&self, value: Scalar<'a>) -> Scalar<'a> {
         if self.values.is_empty() {
             return value;
         }
@@ -152,7 +154,7 @@ impl Conversion {
 }
 
 /// Parses a time in this format and returns it in RFC 3339; without an offset if no zone is known.
-fn moment(text: &str, format: &TimeFormat, zone: Option<Zone>) -> Option<String> {
+fn to_rfc3339(text: &str, format: &TimeFormat, zone: Option<Zone>) -> Option<String> {
     let mut parsed = Parsed::new();
     parse(&mut parsed, text, format.items.iter()).ok()?;
     if let Ok(time) = parsed.to_datetime() {
@@ -161,35 +163,36 @@ fn moment(text: &str, format: &TimeFormat, zone: Option<Zone>) -> Option<String>
     let local = parsed.to_naive_datetime_with_offset(0).ok()?;
     match zone {
         Some(zone) => Some(zone.local_to_utc(local)?.to_string()),
-        // RFC 3339 without the offset.
+        // The debug format of chrono is RFC 3339 without the offset.
         None => Some(format!("{local:?}")),
     }
 }
 
-/// Returns why times cannot be read in this format, if so.
-fn fault_of(format: &TimeFormat) -> Option<String> {
+/// Returns why times cannot be read in this format, if so: a sample is formatted and read back.
+fn fault_of_format(format: &TimeFormat) -> Option<String> {
     let text = format.text();
     if format.items.contains(&Item::Error) {
         return Some(format!("`{text}` is no format of strftime, such as %d.%m.%Y %H:%M:%S%.f"));
     }
     let sample = NaiveDate::from_ymd_opt(2026, 11, 29)?.and_time(NaiveTime::from_hms_opt(18, 3, 48)?);
-    let spelled = sample.and_utc().fixed_offset().format_with_items(format.items.iter()).to_string();
-    let told = moment(&spelled, format, Some(Zone::UTC));
-    let is_told = told.is_some_and(|time| time.starts_with("2026-11-29T18:03"));
-    (!is_told)
+    let formatted = sample.and_utc().fixed_offset().format_with_items(format.items.iter()).to_string();
+    let parsed = to_rfc3339(&formatted, format, Some(Zone::UTC));
+    let is_complete = parsed.is_some_and(|time| time.starts_with("2026-11-29T18:03"));
+    (!is_complete)
         .then(|| format!("`{text}` does not tell a date and a time of day: a time spelled so cannot be read back"))
 }
 
-fn is_moment(field: Field) -> bool {
+fn is_time(field: Field) -> bool {
     matches!(field, Field::Ts | Field::StartedAt | Field::EndedAt)
 }
 
+/// Whether the value of a field is an object.
 fn is_structure(field: Field) -> bool {
     matches!(field, Field::Headers | Field::RequestHeaders | Field::Error | Field::Body | Field::Usage | Field::Client)
 }
 
 /// Returns the field in ms that corresponds to a field of durations.
-fn in_ms(field: Field) -> Option<Field> {
+fn field_in_ms(field: Field) -> Option<Field> {
     Some(match field {
         Field::DurationMs | Field::DurationS | Field::DurationUs | Field::DurationNs | Field::DurationBare => {
             Field::DurationMs
@@ -213,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn words_stand_for_others() {
+    fn values_are_replaced() {
         let values = [("DEFAULT", "ok"), ("true", "error"), ("7", "429"), ("*", "?")];
         let values = values.map(|(from, to)| (from.to_owned(), to.to_owned())).into_iter().collect();
         let conversion = Conversion { values, ..Conversion::default() };
@@ -226,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn units_count_unless_the_value_has_its_own() {
+    fn the_unit_applies_to_values_without_one() {
         let conversion = Conversion { unit: Some(SpanUnit::S), ..Conversion::default() };
         for (value, ms) in
             [(text("1.5"), 1500.0), (Scalar::Int(2), 2000.0), (text("80 ms"), 80.0), (text("1m2s"), 62e3)]
@@ -254,10 +257,10 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_no_field_is_told() {
+    fn conversions_that_do_not_suit_the_field_are_rejected() {
         let with = |format: Option<&str>, unit, field, name| {
             let conversion = Conversion { format: format.map(TimeFormat::new), unit, ..Conversion::default() };
-            conversion.misfit(field, name).map(|(key, _)| key)
+            conversion.reason_against(field, name).map(|(key, _)| key)
         };
         assert_eq!(with(None, Some(SpanUnit::S), Field::Status, "status"), Some("unit"));
         assert_eq!(with(Some("%Y"), None, Field::Status, "status"), Some("format"));

@@ -1,5 +1,5 @@
-//! Parses digits, several at a time. Rejects what needs the full parser: exponents, more than 18 digits, and anything
-//! else.
+//! Parses numbers, several digits at a time. Returns `None` for what is left to the full parser: exponents, more than
+//! 18 digits, and anything that is not a number.
 
 /// Parses an integer; `None` for anything else, or for more than 18 digits.
 #[inline]
@@ -12,13 +12,13 @@ pub(in crate::ingest) fn integer(text: &[u8]) -> Option<i64> {
         1..=8 => i64::from(up_to_eight_digits(digits)?),
         9..=18 => {
             // Whether all bytes were digits is checked once, at the end; until then the value may be meaningless.
-            let (mut value, mut strange) = (0_i64, false);
+            let (mut value, mut has_non_digit) = (0_i64, false);
             for byte in digits {
                 let digit = byte.wrapping_sub(b'0');
-                strange |= digit > 9;
+                has_non_digit |= digit > 9;
                 value = value.wrapping_mul(10).wrapping_add(i64::from(digit));
             }
-            (!strange).then_some(value)?
+            (!has_non_digit).then_some(value)?
         }
         _ => return None,
     };
@@ -39,24 +39,26 @@ fn word_of(text: &[u8]) -> Option<u64> {
         return None;
     }
     Some(match (text.first_chunk::<4>(), text.last_chunk::<4>()) {
-        // The two may overlap, where they have the same bytes.
+        // The first and the last four bytes overlap if there are fewer than eight, and are the same there.
         (Some(first), Some(last)) => {
             u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << (8 * (length - 4))
         }
         // At most three bytes: first, middle and last cover all of them.
         _ => {
-            let at = |place: usize| u64::from(text.get(place).copied().unwrap_or_default()) << (8 * place);
+            let at = |index: usize| u64::from(text.get(index).copied().unwrap_or_default()) << (8 * index);
             at(0) | at(length / 2) | at(length.wrapping_sub(1))
         }
     })
 }
 
-/// Returns the value of one to eight digits, given as by [`word_of`]; `None` if they are none.
+/// Returns the value of one to eight digits, given as by [`word_of`]; `None` if one of them is not a digit.
 #[inline]
 fn value_of(word: u64, length: usize) -> Option<u32> {
-    // Moves the last digit to the highest byte, with zeros before the first.
+    // Subtracts `0` from each byte, and moves the last digit to the highest byte, with zeros before the first. An XOR
+    // subtracts, since the bits of `0` are set in every digit.
     let missing = 64 - 8 * length as u32;
     let digits = (word ^ (eight(b'0') >> missing)) << missing;
+    // Adding 0x76 (0x80 - 10) sets the highest bit of a byte above 9; a byte above 0x7f has it already.
     if (digits | digits.wrapping_add(eight(0x76))) & eight(0x80) != 0 {
         return None;
     }
@@ -71,12 +73,13 @@ const fn eight(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }
 
-/// Parses digits with a decimal point, exactly as a correctly rounding parser does: numerator and denominator of the
-/// fraction are integers below 2^53, and their one division rounds once.
+/// Parses digits with a decimal point as exactly as a correctly rounding parser: numerator and denominator of the
+/// fraction are integers below 2^53, which floats represent exactly, and the only division rounds once.
 #[inline]
 pub(in crate::ingest) fn decimal(bytes: &[u8]) -> Option<f64> {
     let Some(word) = word_of(bytes) else { return long_decimal(bytes) };
-    // The lowest mark is that of the first point; those above it may be wrong.
+    // Marks the zero bytes of the word in which each point was made zero (Bit Twiddling Hacks, "Determine if a word has
+    // a zero byte"). The lowest mark is that of the first point; higher ones may be wrong because of the borrow.
     let others = word ^ eight(b'.');
     let points = others.wrapping_sub(eight(1)) & !others & eight(0x80);
     if points == 0 {
@@ -84,10 +87,11 @@ pub(in crate::ingest) fn decimal(bytes: &[u8]) -> Option<f64> {
     }
     let point = points.trailing_zeros() / 8;
     let decimals = bytes.len() - point as usize - 1;
-    let whole = (1 << (8 * point)) - 1;
-    let digits = word & whole | word >> 8 & !whole;
-    let sound = point > 0 && decimals > 0;
-    sound.then(|| Some(f64::from(value_of(digits, bytes.len() - 1)?) / POWERS[decimals]))?
+    // Removes the point from the word.
+    let before_point = (1 << (8 * point)) - 1;
+    let digits = word & before_point | word >> 8 & !before_point;
+    let is_valid = point > 0 && decimals > 0;
+    is_valid.then(|| Some(f64::from(value_of(digits, bytes.len() - 1)?) / POWERS_OF_TEN[decimals]))?
 }
 
 /// Like [`decimal`], for more than eight bytes.
@@ -96,24 +100,24 @@ fn long_decimal(bytes: &[u8]) -> Option<f64> {
         return integer(bytes).map(|value| value as f64);
     }
     // Whether all bytes but the point were digits is checked once, at the end; until then the value may be meaningless.
-    let (mut value, mut strange, mut point) = (0_i64, false, None);
-    for (place, byte) in bytes.iter().enumerate() {
+    let (mut value, mut has_non_digit, mut point) = (0_i64, false, None);
+    for (index, byte) in bytes.iter().enumerate() {
         if *byte == b'.' && point.is_none() {
-            point = Some(place);
+            point = Some(index);
             continue;
         }
         let digit = byte.wrapping_sub(b'0');
-        strange |= digit > 9;
+        has_non_digit |= digit > 9;
         value = value.wrapping_mul(10).wrapping_add(i64::from(digit));
     }
     let Some(point) = point else { return integer(bytes).map(|value| value as f64) };
     let decimals = bytes.len() - point - 1;
-    let sound = !strange && point > 0 && decimals > 0;
-    sound.then(|| value as f64 / POWERS[decimals])
+    let is_valid = !has_non_digit && point > 0 && decimals > 0;
+    is_valid.then(|| value as f64 / POWERS_OF_TEN[decimals])
 }
 
-/// Exact powers of ten.
-const POWERS: [f64; 16] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+/// Powers of ten, which floats represent exactly.
+const POWERS_OF_TEN: [f64; 16] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
 #[cfg(test)]
 mod tests {
@@ -146,10 +150,10 @@ mod tests {
             }
         }
         for length in 1..=9 {
-            for place in 0..length {
-                for byte in (0..=u8::MAX).filter(|byte| !byte.is_ascii_digit() && (place > 0 || *byte != b'-')) {
+            for index in 0..length {
+                for byte in (0..=u8::MAX).filter(|byte| !byte.is_ascii_digit() && (index > 0 || *byte != b'-')) {
                     let mut text = vec![b'5'; length];
-                    text[place] = byte;
+                    text[index] = byte;
                     assert_eq!(integer(&text), None, "{text:?}");
                 }
             }

@@ -1,11 +1,11 @@
-//! Error bodies as servers nest them: `{type, message}`, `{error: {...}}`, either of them inside a body, JSON in a
-//! string.
+//! Error bodies in the forms in which servers nest them: `{type, message}`, `{error: {...}}`, either of them inside a
+//! body, or JSON in a string.
 
 use super::error_keys::{BodyWait, DEEPEST, Key, Part, key};
 use super::json::{Fault, Reader};
 use super::scalar::Scalar;
-use super::sdk_text::behind_status;
-use super::{ending, event_stream};
+use super::sdk_text::after_status;
+use super::{event_stream, response_end};
 use std::borrow::Cow;
 
 /// Nesting depth at which the value of a record's own `error` is read: that of an error inside a body.
@@ -27,7 +27,7 @@ pub(crate) struct ErrorBody<'a> {
     pub(crate) reason: Option<Cow<'a, str>>,
     /// `title` of a problem (RFC 9457).
     pub(crate) title: Option<Cow<'a, str>>,
-    /// Whether `type` or `param` is the string "None": the body was printed by another language.
+    /// Whether `type` or `param` is the string "None": a program in Python printed the body of another server.
     pub(crate) says_none: bool,
     /// Whether it contains anything.
     pub(crate) present: bool,
@@ -40,8 +40,8 @@ pub(crate) struct ErrorBody<'a> {
     pub(crate) previous: Option<u16>,
 }
 
-/// Whether a text is one that loggers print if there is no error.
-pub(crate) fn is_nothing(text: &str) -> bool {
+/// Whether a text is one that loggers write if there is no error.
+pub(crate) fn means_no_error(text: &str) -> bool {
     const WORDS: [&str; 21] = [
         "none",
         "null",
@@ -65,16 +65,16 @@ pub(crate) fn is_nothing(text: &str) -> bool {
         "[]",
         "{}",
     ];
-    const LONGEST: usize = "undefined".len();
+    const MAX_LENGTH: usize = "undefined".len();
     let text = text.trim();
-    text.is_empty() || (text.len() <= LONGEST && WORDS.iter().any(|word| word.eq_ignore_ascii_case(text)))
+    text.is_empty() || (text.len() <= MAX_LENGTH && WORDS.iter().any(|word| word.eq_ignore_ascii_case(text)))
 }
 
 /// Range of HTTP statuses.
 const STATUSES: std::ops::RangeInclusive<i64> = 100..=599;
 
 /// Whether a type is a URI (RFC 9457, 3.1.1), which does not name an error class.
-fn is_reference(word: &str) -> bool {
+fn is_uri(word: &str) -> bool {
     word.starts_with("http://") || word.starts_with("https://") || word.starts_with("about:")
 }
 
@@ -84,7 +84,7 @@ fn is_identifier(word: &str) -> bool {
 }
 
 /// Whether the id of a quota names a daily interval.
-fn is_of_days(quota_id: &str) -> bool {
+fn is_daily(quota_id: &str) -> bool {
     quota_id.contains("PerDay")
 }
 
@@ -100,7 +100,7 @@ impl<'a> ErrorBody<'a> {
                 match text.as_deref() {
                     // `{"type":"error","error":{...}}` only labels the error.
                     Some("error") => self.named = true,
-                    Some(word) if is_nothing(word) || is_reference(word) => return,
+                    Some(word) if means_no_error(word) || is_uri(word) => return,
                     _ => self.error_type = text,
                 }
             }
@@ -108,11 +108,11 @@ impl<'a> ErrorBody<'a> {
             Part::Name => self.error_type = value.into_text(),
             Part::Param => self.says_none |= value.into_text().as_deref() == Some("None"),
             Part::Code => match value {
-                // Google and gateways put the status here, others a number of their own.
+                // Google and gateways put the status here, others a code of their own.
                 Scalar::Int(n) if STATUSES.contains(&n) => self.status = Some(n),
                 // 0 is the code of success.
                 Scalar::Int(0) => return,
-                Scalar::Text(text) if is_nothing(&text) => return,
+                Scalar::Text(text) if means_no_error(&text) => return,
                 other => self.code = other.into_text(),
             },
             Part::HttpStatus => self.status = self.status.or(value.integer().filter(|n| STATUSES.contains(n))),
@@ -124,14 +124,14 @@ impl<'a> ErrorBody<'a> {
                 None => self.error_type = value.into_text(),
             },
             Part::Message => match value {
-                Scalar::Text(text) if is_nothing(&text) => return,
+                Scalar::Text(text) if means_no_error(&text) => return,
                 other => self.message = other.into_text(),
             },
             Part::RequestId => self.request_id = value.into_text(),
             Part::Wait(unit) => self.wait = BodyWait::read(&value, unit).or(self.wait),
             Part::QuotaId => {
                 // If several quotas are exceeded at once, the one that refills last is decisive.
-                if !self.quota_id.as_deref().is_some_and(is_of_days) {
+                if !self.quota_id.as_deref().is_some_and(is_daily) {
                     self.quota_id = value.into_text();
                 }
             }
@@ -144,7 +144,7 @@ impl<'a> ErrorBody<'a> {
         self.present = true;
     }
 
-    /// Reads a scalar in place of an error: a string is its text, `true` means there was one.
+    /// Reads a scalar in place of an error object: a string is its text, `true` means that there was an error.
     pub(in crate::ingest) fn set_bare(&mut self, value: Scalar<'a>, depth: u8) {
         match value {
             Scalar::Text(text) => self.set_text(text, depth),
@@ -153,7 +153,7 @@ impl<'a> ErrorBody<'a> {
         }
     }
 
-    /// Merges the errors nested in this one, after all of it was read.
+    /// Merges the errors nested in this one, after all of its members were read.
     pub(in crate::ingest) fn close(&mut self, inner: ErrorBody<'a>) {
         self.previous = inner.previous.or(self.previous);
         if inner.present {
@@ -170,9 +170,9 @@ impl<'a> ErrorBody<'a> {
         }
     }
 
-    /// Reads a string in place of an error: a message, a stream of events, or JSON.
+    /// Reads a string in place of an error object: a message, a stream of events, or JSON.
     fn set_text(&mut self, text: Cow<'a, str>, depth: u8) {
-        if is_nothing(&text) {
+        if means_no_error(&text) {
             return;
         }
         self.present = true;
@@ -183,38 +183,38 @@ impl<'a> ErrorBody<'a> {
             && text.starts_with('{')
             && let Some(inner) = parse(&text, depth + 1)
         {
-            self.take(inner);
+            self.add(inner);
         } else if depth < DEEPEST
-            && let Some((status, json)) = behind_status(&text)
+            && let Some((status, json)) = after_status(&text)
             && let Some(inner) = parse(json, depth + 1).filter(|inner| inner.present)
         {
-            self.take(inner);
+            self.add(inner);
             self.status = self.status.or(Some(status));
         } else {
             self.message = Some(text);
         }
     }
 
-    /// Reads a logged stream of events: whether it is complete, and the error among its events. The response is
-    /// dropped.
+    /// Reads a logged stream of events: whether it has its last event, and the first error among its events.
     fn set_stream(&mut self, text: &str, depth: u8) {
-        self.stream_ended = ending::ends_stream(text);
-        let errors = event_stream::possible_errors(text).filter_map(|(called, data)| {
+        self.stream_ended = response_end::has_last_event(text);
+        let errors = event_stream::possible_errors(text).filter_map(|(is_named_error, data)| {
             let error = parse(&data, depth + 1).unwrap_or_default();
-            (called || error.named).then_some((data, error))
+            (is_named_error || error.named).then_some((data, error))
         });
         let Some((data, mut error)) = errors.take(1).next() else { return };
         if !error.present {
             error.message = (!data.is_empty()).then(|| Cow::Owned(data.into_owned()));
         }
-        // The name of the event is not the type of the error.
+        // In a `response.failed` event, `type` is the name of the event, not of the error.
         error.error_type = error.error_type.filter(|word| !word.starts_with("response."));
-        self.take(error);
+        self.add(error);
         self.named = true;
         self.stream_ended = Some(false);
     }
 
-    fn take(&mut self, inner: ErrorBody<'static>) {
+    /// Adds the values of `inner`, which take precedence.
+    fn add(&mut self, inner: ErrorBody<'static>) {
         self.error_type = inner.error_type.or(self.error_type.take());
         self.code = inner.code.or(self.code.take());
         self.message = inner.message.or(self.message.take());
@@ -232,17 +232,17 @@ impl<'a> ErrorBody<'a> {
     }
 
     fn into_owned(self) -> ErrorBody<'static> {
-        let own = |text: Option<Cow<'a, str>>| text.map(|text| Cow::Owned(text.into_owned()));
+        let owned = |text: Option<Cow<'a, str>>| text.map(|text| Cow::Owned(text.into_owned()));
         ErrorBody {
-            error_type: own(self.error_type),
-            code: own(self.code),
-            message: own(self.message),
+            error_type: owned(self.error_type),
+            code: owned(self.code),
+            message: owned(self.message),
             status: self.status,
-            request_id: own(self.request_id),
+            request_id: owned(self.request_id),
             wait: self.wait,
-            quota_id: own(self.quota_id),
-            reason: own(self.reason),
-            title: own(self.title),
+            quota_id: owned(self.quota_id),
+            reason: owned(self.reason),
+            title: owned(self.title),
             says_none: self.says_none,
             present: self.present,
             named: self.named,
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn the_inner_error_wins() {
+    fn the_inner_error_takes_precedence() {
         let body =
             read(r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"},"request_id":"req_1"}"#);
         assert_eq!(body.error_type.as_deref(), Some("overloaded_error"));
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn details_carry_the_code_or_the_delay() {
+    fn the_code_and_the_wait_are_read_from_details() {
         let spend =
             read(r#"{"error":{"type":"rate_limit_error","details":{"error_code":"enforced_spend_limit_reached"}}}"#);
         assert_eq!(spend.code.as_deref(), Some("enforced_spend_limit_reached"));

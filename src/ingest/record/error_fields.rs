@@ -1,15 +1,15 @@
-//! Fields of a record derived from an error body, for programs that write records.
+//! Fields of a record derived from an error body, for the servers of this program, which write records.
 
 use super::attempt::Builder;
 use super::place::Place;
 use super::typed::Record;
-use super::{ending, header_names, single};
+use super::{diagnosis, header_names, response_end};
 use crate::ingest::dialect::Dialect;
 use crate::model::{Time, Zone};
 use crate::untrusted::{cut, mask_keys};
 
-/// Longest message kept, in characters.
-const LONGEST_MESSAGE: usize = 500;
+/// Longest message, in characters.
+const MAX_MESSAGE: usize = 500;
 
 /// Fields of an error body, with keys masked.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,8 +25,8 @@ pub(crate) struct ErrorFields {
 /// Reads an error body; text that is not JSON becomes the message.
 pub(crate) fn error_fields(text: &str) -> ErrorFields {
     let text = text.trim();
-    let masked = |text: &str| cut(&mask_keys(text), LONGEST_MESSAGE);
-    let Some(error) = single::body(text) else {
+    let masked = |text: &str| cut(&mask_keys(text), MAX_MESSAGE);
+    let Some(error) = diagnosis::body(text) else {
         return ErrorFields { message: Some(masked(text)).filter(|text| !text.is_empty()), ..ErrorFields::default() };
     };
     let (wait, is_named) = (error.wait, error.named);
@@ -45,11 +45,11 @@ pub(crate) fn error_fields(text: &str) -> ErrorFields {
 
 /// Whether an event of a stream, given with its name, is the last one.
 pub(crate) fn is_last_event(event: &str) -> bool {
-    ending::ends_stream(event) == Some(true)
+    response_end::has_last_event(event) == Some(true)
 }
 
-/// Whether a response header affects the verdict.
-pub(crate) fn is_telling_header(name: &str) -> bool {
+/// Whether a response header is one that records are read for.
+pub(crate) fn is_known_header(name: &str) -> bool {
     header_names::named(name).is_some()
 }
 

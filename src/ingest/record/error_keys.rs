@@ -1,7 +1,7 @@
 //! Meaning of the keys of an error body.
 
 use super::scalar::Scalar;
-use super::words::Words;
+use super::word_table::WordTable;
 use crate::classify::spelled_us;
 use crate::ingest::hint::{self, Hint};
 use std::borrow::Cow;
@@ -143,8 +143,8 @@ const KEYS: &[(&str, Key)] = &[
     ("quota_limit", Key::Said(Part::QuotaId)),
 ];
 
-static TABLE: LazyLock<Words<Key>> =
-    LazyLock::new(|| Words::new(KEYS.iter().map(|(name, key)| (Cow::Borrowed(*name), *key)).collect()));
+static TABLE: LazyLock<WordTable<Key>> =
+    LazyLock::new(|| WordTable::new(KEYS.iter().map(|(name, key)| (Cow::Borrowed(*name), *key)).collect()));
 
 /// Returns the meaning of `key` at a nesting `depth`.
 pub(in crate::ingest) fn key(key: &str, depth: u8) -> Option<Key> {

@@ -1,20 +1,19 @@
-//! Streams of server-sent events that were logged as the body of a response: the errors and the token counts among
-//! their events.
+//! Streams of server-sent events that were logged as the body of a response: their errors and their token counts.
 
 use std::borrow::Cow;
 
-/// Whether a text is such a stream, and not prose that begins with the name of a field.
+/// Whether a text is a stream of server-sent events, and not prose that begins with the name of a field.
 ///
 /// Source: WHATWG HTML, Server-sent events, 9.2.5: fields `event`, `data`, `id` and `retry`; a line that begins with a
 /// colon is a comment, which gateways send to keep the connection open.
 pub(super) fn is_stream(text: &str) -> bool {
     let text = text.trim_start();
-    let begins = ["event:", "data:", "id:", "retry:", ":"].iter().any(|field| text.starts_with(field));
+    let begins_with_field = ["event:", "data:", "id:", "retry:", ":"].iter().any(|field| text.starts_with(field));
     let is_event = |line: &str| match line.strip_prefix("data:") {
         Some(data) => data.trim_start().starts_with(['{', '[']),
         None => line.strip_prefix("event:").is_some_and(|name| !name.trim().contains(' ')),
     };
-    begins && text.lines().any(is_event)
+    begins_with_field && text.lines().any(is_event)
 }
 
 /// An event.
@@ -38,17 +37,17 @@ impl<'t> Event<'t> {
 
     /// Whether it may contain an error: its name is `error`, or its data has a member of that name.
     fn may_be_an_error(&self) -> bool {
-        self.name == ERROR || (self.data.starts_with(['{', '[']) && self.data.contains("\"error\""))
+        self.name == ERROR_EVENT || (self.data.starts_with(['{', '[']) && self.data.contains("\"error\""))
     }
 }
 
-/// Name of an error event. Sources: Anthropic docs, Streaming, Error events; OpenAI API reference, Responses streaming,
+/// Name of error events. Sources: Anthropic docs, Streaming, Error events; OpenAI API reference, Responses streaming,
 /// `error`.
-const ERROR: &str = "error";
+const ERROR_EVENT: &str = "error";
 
 /// Iterates over the events of a stream that may contain an error: whether the event is named `error`, and its data.
 pub(super) fn possible_errors(text: &str) -> impl Iterator<Item = (bool, Cow<'_, str>)> {
-    events(text).filter(Event::may_be_an_error).map(|event| (event.name == ERROR, event.data))
+    events(text).filter(Event::may_be_an_error).map(|event| (event.name == ERROR_EVENT, event.data))
 }
 
 /// Iterates over the data of the events of a stream that may contain token counts.
@@ -59,19 +58,20 @@ pub(in crate::ingest) fn possible_usages(text: &str) -> impl Iterator<Item = Cow
     events(text).map(|event| event.data).filter(|data| data.starts_with('{') && data.contains("\"usage\""))
 }
 
+/// Iterates over the events of a stream, which are separated by empty lines.
 fn events(text: &str) -> impl Iterator<Item = Event<'_>> {
     let mut lines = text.lines();
     std::iter::from_fn(move || {
         let mut event = Event::default();
-        let mut is_over = true;
+        let mut is_end = true;
         for line in lines.by_ref() {
-            is_over = false;
+            is_end = false;
             if line.trim().is_empty() {
                 break;
             }
             event.push(line);
         }
-        (!is_over).then_some(event)
+        (!is_end).then_some(event)
     })
 }
 
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn streams_are_told_from_words_that_begin_alike() {
+    fn streams_are_distinguished_from_prose() {
         for text in [
             "event: message_start\ndata: {\"type\":\"message_start\"}\n\n",
             ": PROCESSING\n\ndata: {\"choices\":[]}\n\n",
@@ -95,10 +95,11 @@ mod tests {
     }
 
     #[test]
-    fn only_events_that_may_be_errors_are_looked_into() {
+    fn events_that_may_be_errors_are_found() {
         let stream = "data: {\"delta\":\"an \\\"error\\\": {}\"}\n\nevent: error\r\ndata: {\"a\":\r\ndata: 1}\r\n\r\n\
                       data: {\"error\":{\"code\":502}}";
-        let found: Vec<_> = possible_errors(stream).map(|(called, data)| (called, data.into_owned())).collect();
+        let found: Vec<_> =
+            possible_errors(stream).map(|(is_named_error, data)| (is_named_error, data.into_owned())).collect();
         assert_eq!(found, [(true, "{\"a\":1}".to_owned()), (false, "{\"error\":{\"code\":502}}".to_owned())]);
     }
 }

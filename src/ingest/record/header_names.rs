@@ -1,6 +1,6 @@
 //! Names of the response headers that are read.
 
-use super::words::Words;
+use super::word_table::WordTable;
 use crate::model::{HintSource, LimitKind};
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -79,8 +79,9 @@ const NAMES: &[(&str, Header)] = &[
     ("anthropic-ratelimit-unified-reset", Header::WindowReset),
 ];
 
-/// Prefixes of limit headers, and the meaning of the reset: Anthropic, whose token buckets admit requests long before
-/// they are full, and which sends retry-after; OpenAI; the IETF drafts; Azure.
+/// Prefixes of limit headers, and the meaning of the reset: Anthropic, OpenAI, the IETF drafts
+/// (draft-ietf-httpapi-ratelimit-headers), Azure. The reset of Anthropic is not used as a wait: its token buckets admit
+/// requests long before they are full.
 const LIMITS: [(&str, LimitPart); 4] = [
     ("anthropic-ratelimit-", LimitPart::Other),
     ("x-ratelimit-", LimitPart::Reset),
@@ -99,7 +100,7 @@ const KINDS: [(&str, LimitKind); 5] = [
 const PARTS: [(&str, LimitPart); 3] =
     [("limit", LimitPart::Limit), ("remaining", LimitPart::Remaining), ("reset", LimitPart::Reset)];
 
-static TABLE: LazyLock<Words<Header>> = LazyLock::new(|| {
+static TABLE: LazyLock<WordTable<Header>> = LazyLock::new(|| {
     let mut names: Vec<_> = NAMES.iter().map(|(name, header)| (Cow::Borrowed(*name), *header)).collect();
     for (prefix, reset) in LIMITS {
         for (kind, limit) in KINDS {
@@ -109,14 +110,14 @@ static TABLE: LazyLock<Words<Header>> = LazyLock::new(|| {
                 if kind.is_empty() {
                     names.push((format!("{prefix}{part}").into(), header));
                 } else {
-                    // Both orders are in use.
+                    // Servers send both orders.
                     names.push((format!("{prefix}{kind}-{part}").into(), header));
                     names.push((format!("{prefix}{part}-{kind}").into(), header));
                 }
             }
         }
     }
-    Words::new(names)
+    WordTable::new(names)
 });
 
 /// Prefixes of header names in flat records: OpenTelemetry attributes, and paths. For each, whether the headers are
@@ -133,15 +134,16 @@ const PREFIXES: [(&str, bool); 7] = [
 
 /// Returns the header of this name, in any case, if it is read.
 pub(in crate::ingest) fn named(name: &str) -> Option<Header> {
-    let name = bare(name);
+    let name = without_prefix(name);
     if name.len() > LONGEST_NAME {
         return None;
     }
     TABLE.get_in_any_case(name).or_else(|| starts_with(name, WINDOW).then_some(Header::Window))
 }
 
-/// Returns the name of a header without its path prefix. Of request headers, only those in [`is_of_request`] are read.
-fn bare(name: &str) -> &str {
+/// Returns the name of a header without the prefix of a path. A request header that does not identify the sender keeps
+/// its prefix, so that it is not read.
+fn without_prefix(name: &str) -> &str {
     // Fast path: no header name contains a dot.
     if !name.contains('.') {
         return name;
@@ -153,8 +155,8 @@ fn bare(name: &str) -> &str {
     if !of_request || is_of_request(header) { header } else { name }
 }
 
-/// Whether a request header of this name identifies the sender. Other names shared with responses have a different
-/// meaning in requests.
+/// Whether a request header of this name identifies the sender. Other request headers are not read, since the same
+/// names have a different meaning in responses.
 pub(in crate::ingest) fn is_of_request(name: &str) -> bool {
     matches!(
         TABLE.get_in_any_case(name),
@@ -176,11 +178,11 @@ fn starts_with(name: &str, prefix: &str) -> bool {
 }
 
 /// Whether a top-level key of a record is the name of a header that is read.
-pub(crate) fn is_interesting(key: &str) -> bool {
-    // Fast path: nearly every unknown key fails on its first letter.
+pub(crate) fn is_header(key: &str) -> bool {
     if key.contains('.') {
-        return bare(key).len() < key.len() && named(key).is_some();
+        return without_prefix(key).len() < key.len() && named(key).is_some();
     }
+    // Fast path: nearly every unknown key is excluded by its first letter.
     match key.as_bytes().first() {
         Some(b'a' | b'A') => starts_with(key, "anthropic-"),
         Some(b'x' | b'X') => starts_with(key, "x-"),

@@ -45,7 +45,7 @@ pub(crate) struct Headers<'a> {
     pub(crate) error_type: Option<Cow<'a, str>>,
     pub(crate) date: Option<Cow<'a, str>>,
     pub(crate) limits: [LimitReading; 4],
-    /// Reset of each limit, if it says when the next request is admitted.
+    /// Reset of each limit, unless it is one that says nothing about when the next request is admitted.
     pub(crate) resets: [Option<Reset<'a>>; 4],
     pub(crate) window_rejected: bool,
     /// Whether there is any header on subscription usage windows.
@@ -94,7 +94,7 @@ impl<'a> Headers<'a> {
                 }
             }
             Header::ShouldRetry => self.should_retry = value.truth(),
-            // The provider's own header takes precedence over a proxy's.
+            // The id of the provider takes precedence over that of a proxy.
             Header::RequestId => self.set_request_id(value),
             Header::ProxyRequestId if self.request_id.is_some() => {}
             Header::ProxyRequestId => self.set_request_id(value),
@@ -129,7 +129,8 @@ impl<'a> Headers<'a> {
         self.request_id = named.or(self.request_id.take());
     }
 
-    /// Sets a header on subscription windows: the status of the account, and the reset of the claim that decided it.
+    /// Sets a header on subscription windows: whether the request was rejected, and when the window that decided is
+    /// reset.
     fn set_window(&mut self, header: Header, value: Scalar<'a>) {
         (self.any_limit, self.any_window) = (true, true);
         match header {
@@ -152,11 +153,11 @@ impl<'a> Headers<'a> {
     pub(in crate::ingest) fn set_bare_of_request(&mut self, value: &Scalar<'a>) {
         let mut all = Headers::default();
         all.set_bare(value);
-        self.take_of_request(all);
+        self.add_request_headers(all);
     }
 
-    /// Takes over the request headers that identify the sender.
-    fn take_of_request(&mut self, all: Headers<'a>) {
+    /// Adds the request headers that identify the sender.
+    fn add_request_headers(&mut self, all: Headers<'a>) {
         let Headers { sdk_retry_count, idempotency_key, user_agent, package_version, language, .. } = all;
         self.sdk_retry_count = sdk_retry_count.or(self.sdk_retry_count);
         self.idempotency_key = idempotency_key.or(self.idempotency_key.take());
@@ -165,6 +166,7 @@ impl<'a> Headers<'a> {
         self.language = language.or(self.language.take());
     }
 
+    /// Reads lines of `name: value`.
     fn set_raw(&mut self, text: &str) {
         for line in text.lines() {
             if let Some((name, value)) = line.split_once(':') {
@@ -205,7 +207,7 @@ pub(in crate::ingest) fn read_of_request<'a>(reader: &mut Reader<'a>, headers: &
     }
     let mut all = Headers::default();
     read(reader, &mut all)?;
-    headers.take_of_request(all);
+    headers.add_request_headers(all);
     Ok(())
 }
 
@@ -222,10 +224,10 @@ fn read_pair<'a>(reader: &mut Reader<'a>, headers: &mut Headers<'a>) -> Result<(
             Ok(())
         })?,
         Some(b'[') => {
-            let mut place = 0;
+            let mut position = 0;
             reader.list(|reader| {
-                place += 1;
-                match place {
+                position += 1;
+                match position {
                     1 => name = reader.scalar()?.into_text(),
                     2 => value = Some(reader.scalar()?),
                     _ => reader.skip()?,
@@ -254,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn every_shape_says_the_same() {
+    fn headers_are_read_in_every_form() {
         for json in [
             r#"{"retry-after":"20"}"#,
             r#"{"Retry-After":20}"#,
@@ -270,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_of_each_vocabulary() {
+    fn limits_of_each_family_of_headers_are_read() {
         let json = r#"{"anthropic-ratelimit-input-tokens-remaining":"49000","anthropic-ratelimit-input-tokens-limit":"50000",
             "x-ratelimit-remaining-requests":"3","x-ratelimit-limit-requests":60,"ratelimit-remaining":"9"}"#;
         let headers = read(json);
@@ -282,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn the_providers_request_id_wins() {
+    fn the_request_id_of_the_provider_takes_precedence() {
         let headers = read(r#"{"request-id":"req_1","x-request-id":"proxy"}"#);
         assert_eq!(headers.request_id.as_deref(), Some("req_1"));
     }

@@ -1,6 +1,6 @@
 //! Hosts of model APIs and their providers, used to identify the provider if nothing else names it.
 
-/// A part of the host name, its ending, and the provider. Sources: the API references of each.
+/// A part that the host name contains, the ending of the name, and the provider. Sources: the API references of each.
 const HOSTS: [(&str, &str, &str); 30] = [
     ("", "anthropic.com", "anthropic"),
     ("", "openai.com", "openai"),
@@ -38,9 +38,9 @@ const HOSTS: [(&str, &str, &str); 30] = [
 pub(in crate::ingest) fn provider_at(host: &str) -> Option<&'static str> {
     let is_of = |end: &str| {
         let before = host.len().checked_sub(end.len())?;
-        let (front, found) = host.split_at_checked(before)?;
-        // `us-central1-aiplatform` is a region of it, `notopenai.com` is unrelated.
-        let is_whole = front.is_empty() || front.ends_with(['.', '-']) || end.starts_with('.');
+        let (start, found) = host.split_at_checked(before)?;
+        // `us-central1-aiplatform.googleapis.com` is a region of Vertex AI, `notopenai.com` is not OpenAI.
+        let is_whole = start.is_empty() || start.ends_with(['.', '-']) || end.starts_with('.');
         (is_whole && found.eq_ignore_ascii_case(end)).then_some(())
     };
     let found = HOSTS.iter().find(|(part, end, _)| is_of(end).is_some() && host.contains(part));
@@ -49,8 +49,8 @@ pub(in crate::ingest) fn provider_at(host: &str) -> Option<&'static str> {
 
 /// Returns the provider of an address as loggers write it: `https://host/path`, `host:443`, `POST https://host/path`.
 pub(in crate::ingest) fn provider_of(address: &str) -> Option<&'static str> {
-    let of_url = provider_in(address);
-    of_url.or_else(|| provider_at(host_of(address)).filter(|_| !address.contains(' ')))
+    let by_url = provider_in(address);
+    by_url.or_else(|| provider_at(host_of(address)).filter(|_| !address.contains(' ')))
 }
 
 /// Returns the provider of the first URL in a text that belongs to one.
@@ -60,7 +60,7 @@ pub(in crate::ingest) fn provider_in(text: &str) -> Option<&'static str> {
     schemes.filter_map(|colon| text.get(colon + 3..)).find_map(|rest| provider_at(host_of(rest)))
 }
 
-/// Returns the host of a URL without its scheme.
+/// Returns the host at the start of a URL whose scheme was removed.
 fn host_of(rest: &str) -> &str {
     let end =
         rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '@' | '_'))).unwrap_or(rest.len());
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_name_their_provider() {
+    fn providers_are_identified_by_host() {
         for (address, provider) in [
             ("https://api.openai.com/v1/chat/completions", Some("openai")),
             ("HTTP Request: POST https://api.anthropic.com:443/v1/messages \"HTTP/1.1 429\"", Some("anthropic")),

@@ -19,7 +19,7 @@ pub(crate) enum IdField {
 }
 
 /// Keys of trace ids: W3C, OpenTelemetry, Elastic, Datadog. All except the first, whose value also contains a span id,
-/// name a run if nothing else does.
+/// are used as the run if no other key names one.
 const TRACE: [&str; 7] = ["traceparent", "trace_id", "traceid", "trace.id", "dd.trace_id", "otelTraceID", "traceId"];
 /// Headers and fields in which platforms return their own id of a request.
 const PLATFORM: [&str; 4] = ["aws_request_id", "x-amzn-requestid", "x-amzn-request-id", "x-goog-request-id"];
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_trace_is_a_run_where_no_other_is_named() {
+    fn trace_ids_are_run_ids() {
         for key in &TRACE[1..] {
             assert!(matches!(lookup(key), Some((Field::RunId, _))), "{key}");
         }

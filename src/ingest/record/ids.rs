@@ -4,18 +4,18 @@ use super::id_field::{IdField, id_field};
 use super::mapping::Mapping;
 use serde_json::Value;
 
-/// Returns every distinct id in a record with what it identifies, in the order of the record. `custom` maps user-defined
-/// keys.
+/// Returns every distinct id in a record with what it identifies, in the order of the record. `custom` maps
+/// user-defined keys.
 pub(crate) fn ids_of(line: &str, custom: &Mapping) -> Vec<(IdField, String)> {
     let mut ids = Vec::new();
     if let Ok(record) = serde_json::from_str(line) {
-        walk(&record, custom, &mut ids);
+        collect(&record, custom, &mut ids);
     }
     ids
 }
 
 /// Collects the ids below `value`; `custom` maps the user-defined keys of this level.
-fn walk(value: &Value, custom: &Mapping, ids: &mut Vec<(IdField, String)>) {
+fn collect(value: &Value, custom: &Mapping, ids: &mut Vec<(IdField, String)>) {
     match value {
         Value::Object(map) => {
             // `{"name": "x-amzn-requestid", "value": "…"}`, as some loggers write headers.
@@ -25,7 +25,7 @@ fn walk(value: &Value, custom: &Mapping, ids: &mut Vec<(IdField, String)>) {
             for (key, value) in map {
                 let field = custom.id_field(key).or_else(|| id_field(key));
                 if !add_id(field, value, ids) {
-                    walk(value, custom.below(key), ids);
+                    collect(value, custom.below(key), ids);
                 }
             }
         }
@@ -33,7 +33,7 @@ fn walk(value: &Value, custom: &Mapping, ids: &mut Vec<(IdField, String)>) {
             if let [Value::String(name), value] = list.as_slice() {
                 add_id(id_field(name), value, ids);
             }
-            list.iter().for_each(|value| walk(value, &Mapping::NONE, ids));
+            list.iter().for_each(|value| collect(value, &Mapping::NONE, ids));
         }
         _ => {}
     }
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_of_ids_in_their_spellings() {
+    fn ids_are_recognized_by_their_keys() {
         for (key, field) in [
             ("request_id", Some(IdField::Request)),
             ("Request-Id", Some(IdField::Request)),
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_found_in_every_shape_of_headers() {
+    fn ids_are_found_in_headers_of_every_form() {
         let platform = (IdField::Platform, "p-1".to_owned());
         for headers in [
             r#"{"x-amzn-requestid":"p-1"}"#,
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn own_keys_count_where_the_mapping_has_them() {
+    fn user_defined_keys_apply_at_their_path_only() {
         let custom = Mapping::new([("upstream.request", "request_id"), ("job", "run_id")]).unwrap_or_default();
         let line = r#"{"upstream":{"request":"r-1"},"job":7,"downstream":{"request":"r-2","job":8}}"#;
         assert_eq!(ids_of(line, &custom), [(IdField::Run, "7".to_owned()), (IdField::Request, "r-1".to_owned())]);

@@ -1,8 +1,7 @@
-//! A strict JSON reader that passes on values as it reads them: it builds no tree, and copies only strings with
-//! escapes.
+//! A strict JSON parser that returns values one by one: it builds no tree, and copies only strings with escapes.
 //!
-//! It is lenient on two common errors of loggers: `NaN` and `Infinity` are read as null, and an unpaired surrogate as
-//! the replacement character.
+//! Two common errors of loggers are accepted: `NaN` and `Infinity` are read as null, and an unpaired surrogate as the
+//! replacement character.
 
 mod skip;
 
@@ -131,6 +130,7 @@ impl<'t> Reader<'t> {
         }
     }
 
+    /// Reads an array as its first element.
     fn first_of_list(&mut self) -> Result<Scalar<'t>, Fault> {
         let mut first = None;
         self.list(|reader| {
@@ -144,6 +144,7 @@ impl<'t> Reader<'t> {
         Ok(first.map_or(Scalar::Other, |scalar| Scalar::First(Box::new(scalar))))
     }
 
+    /// Reads a scalar; an object or an array is skipped.
     #[inline]
     fn flat(&mut self) -> Result<Scalar<'t>, Fault> {
         match self.byte() {
@@ -262,7 +263,7 @@ impl<'t> Reader<'t> {
                 let code = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
                 return Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
             }
-            // Another escape follows, which is read on its own.
+            // The escape that follows is not the second half of a pair, and is read separately.
             self.at = before;
         }
         Ok(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER))

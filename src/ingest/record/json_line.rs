@@ -3,8 +3,9 @@
 use super::scalar::Scalar;
 use std::fmt::{Display, Write};
 
-/// Magnitude from which numbers are written with an exponent; a float of this size need not be exact to the last digit.
-pub(super) const WHOLE: f64 = 1e16;
+/// Magnitude from which numbers are written with an exponent, since floats of this size are not exact to the last
+/// digit.
+pub(super) const MIN_WITH_EXPONENT: f64 = 1e16;
 
 /// A JSON object being written.
 #[derive(Debug)]
@@ -43,8 +44,8 @@ impl JsonLine {
         }
     }
 
-    /// Writes an integer or a Boolean, if given.
-    pub(super) fn plain(&mut self, key: &str, value: Option<impl Display>) {
+    /// Writes an integer or a Boolean, if given; `value` is displayed as JSON.
+    pub(super) fn display(&mut self, key: &str, value: Option<impl Display>) {
         if let Some(value) = value {
             self.key(key);
             // Writing to a string does not fail.
@@ -54,21 +55,20 @@ impl JsonLine {
 
     /// Writes a number, if given and finite.
     pub(super) fn number(&mut self, key: &str, number: Option<f64>) {
-        // Large numbers are written with an exponent.
-        let large = number.filter(|number| number.is_finite() && number.abs() >= WHOLE);
+        let large = number.filter(|number| number.is_finite() && number.abs() >= MIN_WITH_EXPONENT);
         match large {
-            Some(number) => self.plain(key, Some(format!("{number:e}"))),
-            None => self.plain(key, number.filter(|number| number.is_finite())),
+            Some(number) => self.display(key, Some(format!("{number:e}"))),
+            None => self.display(key, number.filter(|number| number.is_finite())),
         }
     }
 
     /// Writes a scalar as it was read; null and structures are omitted.
     pub(super) fn scalar(&mut self, key: &str, value: Option<&Scalar<'_>>) {
         match value {
-            Some(Scalar::Int(number)) => self.plain(key, Some(number)),
+            Some(Scalar::Int(number)) => self.display(key, Some(number)),
             Some(Scalar::Float(number)) => self.number(key, Some(*number)),
             Some(Scalar::Text(text)) => self.text(key, Some(text)),
-            Some(Scalar::Bool(truth)) => self.plain(key, Some(truth)),
+            Some(Scalar::Bool(truth)) => self.display(key, Some(truth)),
             Some(Scalar::First(first)) => self.scalar(key, Some(first)),
             Some(Scalar::Null | Scalar::Other) | None => {}
         }
@@ -105,13 +105,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_json() {
+    fn lines_are_valid_json() {
         let mut line = JsonLine::new();
         line.text("a\"b", Some("x\\y\n\u{0}\u{85}\u{2028}ü"));
         line.number("n", Some(f64::NAN));
         line.number("m", Some(-0.5));
         line.number("l", Some(2.5e300));
-        line.plain("t", Some(true));
+        line.display("t", Some(true));
         line.object("empty", JsonLine::new());
         line.scalar("s", Some(&Scalar::First(Box::new(Scalar::Int(3)))));
         let text = line.end();

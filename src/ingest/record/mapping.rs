@@ -2,8 +2,8 @@
 
 use super::conversion::Conversion;
 use super::fields::Field;
+use super::fingerprint::FINGERPRINT;
 use super::id_field::{IdField, id_field};
-use super::kept::FINGERPRINT;
 use super::spellings::{exact, lookup};
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
@@ -103,7 +103,7 @@ impl Mapping {
     /// When no field has the name, or the conversion cannot be applied to its values.
     pub fn add(&mut self, key: &str, name: &str, conversion: &Conversion) -> Result<(), Unmappable> {
         let Some((field, _)) = exact(name) else { return Err(Unmappable::NoField(name.to_owned())) };
-        if let Some((part, why)) = conversion.misfit(field, name) {
+        if let Some((part, why)) = conversion.reason_against(field, name) {
             return Err(Unmappable::Conversion(part, why));
         }
         let target = Target { field, name: name.to_owned(), conversion: conversion.clone() };

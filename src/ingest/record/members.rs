@@ -1,5 +1,5 @@
-//! Members of a JSON object, parsed on demand: for records that are one flat object. Records spread over nested objects
-//! are read as a tree (`formats/tree.rs`), where the choice between the two is explained.
+//! Members of a JSON object, decoded on demand, for records that are one flat object. `formats/tree.rs` is the
+//! alternative for nested records, and explains when to use which.
 
 use super::fields::Field;
 use super::json::{Fault, Reader};
@@ -12,13 +12,13 @@ use std::borrow::Cow;
 pub(in crate::ingest) struct Members<'t>(Vec<(Cow<'t, str>, &'t str)>);
 
 /// Typical number of members of an object.
-const USUAL: usize = 16;
+const TYPICAL_MEMBERS: usize = 16;
 
 impl<'t> Members<'t> {
     /// Parses a text that is exactly one object.
     pub(in crate::ingest) fn of(text: &'t str) -> Result<Members<'t>, Fault> {
         let mut reader = Reader::new(text);
-        let mut members = Vec::with_capacity(USUAL);
+        let mut members = Vec::with_capacity(TYPICAL_MEMBERS);
         reader.object(|reader, key| {
             reader.peek();
             let start = reader.offset();
@@ -45,10 +45,11 @@ impl<'t> Members<'t> {
     }
 
     /// Whether there is a member of this name, even if it is null.
-    pub(in crate::ingest) fn names(&self, key: &str) -> bool {
+    pub(in crate::ingest) fn contains_key(&self, key: &str) -> bool {
         self.0.iter().any(|(name, _)| name == key)
     }
 
+    /// Whether there is a member of this name that is not null.
     pub(in crate::ingest) fn has(&self, key: &str) -> bool {
         self.json(key).is_some()
     }
@@ -57,7 +58,7 @@ impl<'t> Members<'t> {
         keys.iter().all(|key| self.has(key))
     }
 
-    /// Returns a scalar member; null if there is none, or if it is empty or "-".
+    /// Returns a scalar member; null if there is none, or if its text is empty or "-".
     pub(in crate::ingest) fn scalar(&self, key: &str) -> Scalar<'t> {
         let value = self.json(key).and_then(|value| Reader::new(value).scalar().ok());
         match value {
@@ -66,7 +67,7 @@ impl<'t> Members<'t> {
         }
     }
 
-    /// Returns a string that is not empty.
+    /// Returns a string member that is not empty.
     pub(in crate::ingest) fn text(&self, key: &str) -> Option<Cow<'t, str>> {
         match Reader::new(self.json(key)?).scalar() {
             Ok(Scalar::Text(text)) if !text.is_empty() => Some(text),
@@ -74,13 +75,14 @@ impl<'t> Members<'t> {
         }
     }
 
-    /// Returns the first of `keys` that has a scalar value.
+    /// Returns the first scalar among the members of these names.
     pub(in crate::ingest) fn first(&self, keys: &[&str]) -> Scalar<'t> {
-        let said = keys.iter().map(|key| self.scalar(key)).find(|value| !matches!(value, Scalar::Null | Scalar::Other));
-        said.unwrap_or(Scalar::Null)
+        let mut values = keys.iter().map(|key| self.scalar(key));
+        values.find(|value| !matches!(value, Scalar::Null | Scalar::Other)).unwrap_or(Scalar::Null)
     }
 
-    pub(in crate::ingest) fn words(&self, key: &str) -> Option<Cow<'t, str>> {
+    /// Returns a scalar member as text; numbers are formatted.
+    pub(in crate::ingest) fn scalar_text(&self, key: &str) -> Option<Cow<'t, str>> {
         self.scalar(key).into_text()
     }
 
@@ -101,7 +103,7 @@ impl<'t> Members<'t> {
     pub(in crate::ingest) fn object_text(&self, key: &str) -> Cow<'t, str> {
         match self.json(key) {
             Some(json) if json.starts_with('{') => Cow::Borrowed(json),
-            _ => self.words(key).unwrap_or_default(),
+            _ => self.scalar_text(key).unwrap_or_default(),
         }
     }
 
@@ -133,14 +135,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn members_are_read_when_asked_for() {
+    fn members_are_decoded_on_demand() {
         let members = Members::of(r#"{"a": 1, "b": {"c": "x"}, "d": [{"e": 2}, 3], "a": "-", "n": null}"#).unwrap();
         assert_eq!(members.json("a"), Some(r#""-""#));
         assert_eq!(members.scalar("a"), Scalar::Null);
-        assert_eq!(members.object("b").words("c").as_deref(), Some("x"));
+        assert_eq!(members.object("b").scalar_text("c").as_deref(), Some("x"));
         assert_eq!(members.objects("d")[0].integer("e"), Some(2));
         assert!(members.has_all(&["a", "b"]) && !members.has("n") && members.object("x").is_empty());
-        assert!(members.names("n") && !members.names("x"));
+        assert!(members.contains_key("n") && !members.contains_key("x"));
         assert_eq!((members.text("a").as_deref(), members.text("d"), members.text("n")), (Some("-"), None, None));
         assert!(Members::of("{} {}").is_err() && Members::of("words").is_err());
     }

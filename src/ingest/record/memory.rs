@@ -1,20 +1,22 @@
-//! State that a worker keeps between records, because logs repeat themselves.
+//! State that a worker keeps between records: caches, since logs repeat the same values.
 
-use super::failures::Failures;
 use super::origins::Origins;
-use super::stated_waits::StatedWaits;
-use crate::model::{AttemptTable, Widths};
+use super::stated_waits::StatedWaitCache;
+use super::verdict_cache::VerdictCache;
+use crate::model::{AttemptTable, BucketWidths};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Caches of origins, verdicts and stated waits, and state of the current table.
 #[derive(Debug, Default)]
 pub(in crate::ingest) struct Memory {
     pub(in crate::ingest) origins: Origins,
-    pub(in crate::ingest) failures: Failures,
-    pub(in crate::ingest) waits: StatedWaits,
-    widths: Widths,
+    pub(in crate::ingest) verdicts: VerdictCache,
+    pub(in crate::ingest) waits: StatedWaitCache,
+    /// Bucket widths of the rate limit readings of the previous table, with which the next one begins.
+    widths: BucketWidths,
     /// The analysis that `widths` belongs to.
     analysis: u64,
+    /// Number of the current table, unique within the process.
     table: u64,
 }
 
@@ -25,16 +27,16 @@ impl Memory {
         self.table = NEXT.fetch_add(1, Ordering::Relaxed);
         if self.analysis != analysis {
             self.analysis = analysis;
-            self.widths = Widths::default();
+            self.widths = BucketWidths::default();
         }
-        table.gauges.start(std::mem::take(&mut self.widths));
+        table.headroom.start(std::mem::take(&mut self.widths));
         self.origins.clear();
-        self.failures.clear();
+        self.verdicts.clear();
     }
 
     /// Keeps from `table`, which is complete, what is useful for the next one.
     pub(in crate::ingest) fn end_table(&mut self, table: &mut AttemptTable) {
-        self.widths = table.gauges.widths(&table.names);
+        self.widths = table.headroom.widths(&table.names);
     }
 
     /// Returns the number of the current table, unique within the process.

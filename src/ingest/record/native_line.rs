@@ -1,7 +1,7 @@
 //! Writes a record of any format as one line of native JSON, which the native reader reads as the same attempt.
 
 use super::attempt::Builder;
-use super::error_body::{ErrorBody, is_nothing};
+use super::error_body::{ErrorBody, means_no_error};
 use super::fields::Field;
 use super::headers::Headers;
 use super::id_field::IdField;
@@ -14,8 +14,8 @@ use super::typed::Record;
 use crate::model::{HintSource, LimitKind, Time};
 use serde_json::json;
 
-/// Returns the line of a record in which ids are searched for. `raw` is the text of the record; if `is_native`, it is in
-/// native spelling and is kept, with the values of `place` added.
+/// Returns the line of a record in which ids are searched for. `raw` is the text of the record; if `is_native`, it is
+/// in native spelling and is kept, with the values of `place` added.
 pub(in crate::ingest) fn searchable_line(record: &Record<'_>, raw: &str, place: &Place<'_>, is_native: bool) -> String {
     if !is_native || !matches!(serde_json::from_str(raw), Ok(serde_json::Value::Object(_))) {
         return native_line(record, raw, place);
@@ -75,7 +75,7 @@ fn times(builder: &Builder<'_, '_>, line: &mut JsonLine) {
     }
     line.text("started_at", Some(&builder.sent.to_string()));
     line.number("duration_ms", builder.duration_ms);
-    line.plain("whole_seconds", record.whole_seconds.then_some(true));
+    line.display("whole_seconds", record.whole_seconds.then_some(true));
 }
 
 fn ids(builder: &Builder<'_, '_>, raw: &str, line: &mut JsonLine) {
@@ -85,22 +85,22 @@ fn ids(builder: &Builder<'_, '_>, raw: &str, line: &mut JsonLine) {
         line.text("converted_from", Some(builder.stream()).filter(|name| !name.is_empty()));
     }
     line.text("call_id", builder.call_id());
-    line.plain("call_guessed", record.call_guessed.then_some(true));
+    line.display("call_guessed", record.call_guessed.then_some(true));
     if record.number_from_zero {
-        line.plain("retry_attempt", record.number.map(|number| number.saturating_sub(1)));
+        line.display("retry_attempt", record.number.map(|number| number.saturating_sub(1)));
     } else {
-        line.plain("attempt", record.number);
+        line.display("attempt", record.number);
     }
-    line.plain("max_attempts", record.max_attempts);
-    line.plain("sdk_retry_count", record.sdk_retry_count.or(record.headers.sdk_retry_count));
+    line.display("max_attempts", record.max_attempts);
+    line.display("sdk_retry_count", record.sdk_retry_count.or(record.headers.sdk_retry_count));
     let implied = record.attempts_implied.map(|attempts| attempts.saturating_sub(1));
-    line.plain("resend_count", record.resends.max(implied));
+    line.display("resend_count", record.resends.max(implied));
     line.text("request_id", builder.request_id());
     if record.aws_request_id || record.headers.aws_request_id {
         let platform = ids_of(raw, Mapping::EMPTY).into_iter().find(|(field, _)| *field == IdField::Platform);
         match platform {
             Some((_, id)) => line.text("aws_request_id", Some(&id)),
-            None => line.plain("aws_request_id", Some(true)),
+            None => line.display("aws_request_id", Some(true)),
         }
     }
     line.text("idempotency_key", builder.idempotency_key());
@@ -137,7 +137,7 @@ fn names(record: &Record<'_>, line: &mut JsonLine) {
 
 fn outcome(builder: &Builder<'_, '_>, line: &mut JsonLine) {
     let record = builder.record;
-    line.plain("status", record.status.or(record.error.status));
+    line.display("status", record.status.or(record.error.status));
     for (key, word) in [
         ("outcome", &record.outcome),
         ("error_type", &record.error_type),
@@ -162,7 +162,7 @@ fn outcome(builder: &Builder<'_, '_>, line: &mut JsonLine) {
         ("should_retry", builder.should_retry()),
         ("will_retry", record.will_retry),
     ] {
-        line.plain(key, truth);
+        line.display(key, truth);
     }
     // A stop reason means that the response is complete; an empty one that it is not, or nothing.
     line.text("stop_reason", record.stop_reason.map(|is_given| if is_given { "stop" } else { "none" }));
@@ -174,12 +174,12 @@ fn error(error: &ErrorBody<'_>, line: &mut JsonLine) {
     let mut body = JsonLine::new();
     if let Some(word) = error.error_type.as_deref() {
         // Under `type`, these words would be read as an envelope or as no error.
-        let is_odd = word == "error" || is_nothing(word) || word.contains("://") || word.starts_with("about:");
+        let is_odd = word == "error" || means_no_error(word) || word.contains("://") || word.starts_with("about:");
         body.text(if is_odd { "name" } else { "type" }, Some(word));
     }
     body.text("code", error.code.as_deref());
     body.text("message", error.message.as_deref());
-    body.plain("http_code", error.status);
+    body.display("http_code", error.status);
     body.text("request_id", error.request_id.as_deref());
     if let Some(wait) = error.wait {
         let key = match (wait.is_estimate, wait.unit_known) {
@@ -194,7 +194,7 @@ fn error(error: &ErrorBody<'_>, line: &mut JsonLine) {
     body.text("title", error.title.as_deref());
     body.text("param", error.says_none.then_some("None"));
     if error.present && body.is_empty() {
-        line.plain("error", Some(true));
+        line.display("error", Some(true));
     }
     line.object("error", body);
 }
@@ -208,15 +208,15 @@ fn spans(record: &Record<'_>, line: &mut JsonLine) {
 }
 
 fn amounts(record: &Record<'_>, line: &mut JsonLine) {
-    line.plain("delivered", record.delivered);
-    line.plain("max_tokens", record.max_tokens);
+    line.display("delivered", record.delivered);
+    line.display("max_tokens", record.max_tokens);
     if let Some(usage) = record.usage {
         // A token count that could not be read is already in the line; a number after it would replace it.
         let is_read = |field: Field| record.misread.iter().all(|(misread, _)| *misread != field);
-        line.plain("input_tokens", Some(usage.input).filter(|_| is_read(Field::InputTokens)));
-        line.plain("output_tokens", Some(usage.output).filter(|_| is_read(Field::OutputTokens)));
-        line.plain("cache_read_tokens", Some(usage.cache_read).filter(|tokens| *tokens != 0));
-        line.plain("cache_write_tokens", Some(usage.cache_write).filter(|tokens| *tokens != 0));
+        line.display("input_tokens", Some(usage.input).filter(|_| is_read(Field::InputTokens)));
+        line.display("output_tokens", Some(usage.output).filter(|_| is_read(Field::OutputTokens)));
+        line.display("cache_read_tokens", Some(usage.cache_read).filter(|tokens| *tokens != 0));
+        line.display("cache_write_tokens", Some(usage.cache_write).filter(|tokens| *tokens != 0));
         line.number("cost_usd", usage.cost_usd);
     }
 }
@@ -229,8 +229,8 @@ fn headers(headers: &Headers<'_>, listed: Option<u16>) -> JsonLine {
         let name = if source == HintSource::RetryAfter { HintSource::RetryAfterMs } else { source }.name();
         if ms.is_finite() { line.number(name, Some(ms)) } else { line.text(name, Some("NaN")) }
     }
-    line.plain("x-envoy-attempt-count", headers.upstream_attempts);
-    line.plain("x-litellm-attempted-retries", headers.gateway_retries.or(listed.map(i64::from)));
+    line.display("x-envoy-attempt-count", headers.upstream_attempts);
+    line.display("x-litellm-attempted-retries", headers.gateway_retries.or(listed.map(i64::from)));
     line.text("anthropic-organization-id", headers.org.as_deref());
     line.text("x-amzn-errortype", headers.error_type.as_deref());
     line.text("date", headers.date.as_deref());
@@ -256,8 +256,8 @@ fn limits(headers: &Headers<'_>, line: &mut JsonLine) {
             LimitKind::OutputTokens => "output-tokens",
         };
         let reading = headers.limits[kind as usize];
-        line.plain(&format!("anthropic-ratelimit-{name}-limit"), reading.limit);
-        line.plain(&format!("anthropic-ratelimit-{name}-remaining"), reading.remaining);
+        line.display(&format!("anthropic-ratelimit-{name}-limit"), reading.limit);
+        line.display(&format!("anthropic-ratelimit-{name}-remaining"), reading.remaining);
         if let Some(reset) = &headers.resets[kind as usize] {
             let family = if reset.of_refusal { "x-rate-limit" } else { "x-ratelimit" };
             line.text(&format!("{family}-reset-{name}"), Some(&reset.text));

@@ -2,15 +2,15 @@
 
 use super::fields::Field;
 use super::json::Reader;
-use super::letters::Letters;
+use super::normalized_key::NormalizedKey;
 use super::spellings::{NESTED, lookup};
 
 /// An object whose members are fields of the record that contains it.
 #[derive(Debug, PartialEq)]
 pub(in crate::ingest) struct Container {
-    /// Its keys, as letters and digits only.
+    /// Its keys, normalized.
     names: &'static [&'static str],
-    /// Its members by key, as letters and digits only.
+    /// Its members by key, normalized.
     members: &'static [(&'static str, Field)],
     /// Containers that may be nested in it.
     inner: &'static [Container],
@@ -130,43 +130,44 @@ const CONTAINERS: &[Container] = &[
 
 /// Returns the container of this key at top level.
 pub(in crate::ingest) fn container(key: &str) -> Option<&'static Container> {
-    named(CONTAINERS, Letters::of(key)?.as_str())
+    named(CONTAINERS, NormalizedKey::of(key)?.as_str())
 }
 
 /// Like [`container`], if `text` continues with an object. A container that also is a field is returned only if the
 /// object contains members of the container.
 pub(in crate::ingest) fn container_of(key: &str, text: &str) -> Option<&'static Container> {
-    container(key).filter(|container| text.starts_with('{') && (!container.itself || container.is_told(text)))
+    container(key).filter(|container| text.starts_with('{') && (!container.itself || container.has_known_member(text)))
 }
 
-fn named(list: &'static [Container], letters: &str) -> Option<&'static Container> {
-    list.iter().find(|container| container.names.contains(&letters))
+fn named(list: &'static [Container], name: &str) -> Option<&'static Container> {
+    list.iter().find(|container| container.names.contains(&name))
 }
 
 impl Container {
     /// Returns the container of this key inside this one. An open container contains no other open one, which bounds
     /// the nesting depth.
     pub(in crate::ingest) fn inner(&self, key: &str) -> Option<&'static Container> {
-        let letters = Letters::of(key)?;
-        let letters = letters.as_str();
-        let further = || named(CONTAINERS, letters).filter(|further| self.open && !further.open);
-        named(self.inner, letters).or_else(further)
+        let normalized = NormalizedKey::of(key)?;
+        let name = normalized.as_str();
+        let further = || named(CONTAINERS, name).filter(|further| self.open && !further.open);
+        named(self.inner, name).or_else(further)
     }
 
     /// Whether the object at the start of `text` has a member that is read here.
-    fn is_told(&self, text: &str) -> bool {
-        let mut told = false;
+    fn has_known_member(&self, text: &str) -> bool {
+        let mut is_known = false;
         let read = Reader::new(text).object(|reader, key| {
-            told |= self.field(&key).is_some() || self.inner(&key).is_some();
+            is_known |= self.field(&key).is_some() || self.inner(&key).is_some();
             reader.skip()
         });
-        told || read.is_err()
+        // Text that is not valid JSON is left to the parser, which rejects the line.
+        is_known || read.is_err()
     }
 
     /// Returns the field that a member means, and the rank of its spelling.
     pub(in crate::ingest) fn field(&self, key: &str) -> Option<(Field, u8)> {
-        let letters = Letters::of(key)?;
-        let listed = self.members.iter().find(|(name, _)| *name == letters.as_str());
+        let normalized = NormalizedKey::of(key)?;
+        let listed = self.members.iter().find(|(name, _)| *name == normalized.as_str());
         let listed = listed.map(|(_, field)| (*field, NESTED));
         listed.or_else(|| lookup(key).filter(|_| self.open).map(|(field, rank)| (field, rank | NESTED)))
     }

@@ -1,7 +1,7 @@
 //! Cache of recent origins: nearly every line repeats one of them, which can be recognized by comparing names only.
 
+use super::fingerprint::{LONGEST_NAME, truncate};
 use super::hosts::provider_of;
-use super::kept::{LONGEST_NAME, cut};
 use super::scan;
 use crate::model::{AttemptTable, Origin, OriginId, Symbol};
 
@@ -49,7 +49,7 @@ impl Origins {
         *endpoint = address(endpoint);
         let symbols = shown.map(|name| match name {
             "" => Symbol::NONE,
-            name => table.names.intern(cut(name, LONGEST_NAME)),
+            name => table.names.intern(truncate(name, LONGEST_NAME)),
         });
         let [
             model,

@@ -1,10 +1,10 @@
 //! Words for the outcome of an attempt.
 
-use super::words::Words;
+use super::word_table::WordTable;
 use crate::classify::Kind;
 use std::sync::LazyLock;
 
-/// Words for a success, including the ends of streams: a stream that was completed is a success.
+/// Words for a success. Stop reasons are among them: some loggers write them as the outcome.
 const SUCCESS: [&str; 19] = [
     "ok",
     "success",
@@ -53,17 +53,18 @@ const FAILURE: [&str; 22] = [
     "status_code_error",
 ];
 
-static OUTCOMES: LazyLock<Words<bool>> = LazyLock::new(|| {
+static OUTCOMES: LazyLock<WordTable<bool>> = LazyLock::new(|| {
     let successes = SUCCESS.map(|word| (word.into(), true));
-    Words::new(successes.into_iter().chain(FAILURE.map(|word| (word.into(), false))).collect())
+    WordTable::new(successes.into_iter().chain(FAILURE.map(|word| (word.into(), false))).collect())
 });
 
-/// Whether a word means success or failure; `None` if it means neither.
-pub(in crate::ingest) fn words_of(text: &str) -> Option<bool> {
+/// Whether a word means success; `None` if it means neither success nor failure.
+pub(in crate::ingest) fn is_success(text: &str) -> Option<bool> {
     let word = text.trim();
     OUTCOMES.get_in_any_case(word).or_else(|| kind_named(word).map(|_| false))
 }
 
+/// Returns the kind of failure of this name.
 pub(in crate::ingest) fn kind_named(word: &str) -> Option<Kind> {
     Kind::from_name(word).or(match word {
         "timed_out" | "timeout_error" => Some(Kind::Timeout),

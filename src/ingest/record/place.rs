@@ -1,6 +1,6 @@
 //! Context of a record, and what becomes of it.
 
-use super::unclear::Unclear;
+use super::unknown_outcome::UnknownOutcome;
 use crate::ingest::conventions::Conventions;
 use crate::ingest::dialect::Dialect;
 use crate::ingest::filter::Filter;
@@ -75,7 +75,7 @@ pub(crate) enum Taken {
     /// An attempt that cannot be used, with the reason.
     Unusable(String),
     /// Looks like an attempt, but no known key gives its outcome.
-    Unclear(Unclear),
+    Unclear(UnknownOutcome),
     /// The start of an attempt.
     Begun(Begun),
 }

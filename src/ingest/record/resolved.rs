@@ -1,10 +1,10 @@
 //! Values of a record that may come from several of its fields.
 
 use super::attempt::Builder;
-use super::ending::names_truncation;
-use super::error_body::is_nothing;
+use super::error_body::means_no_error;
 use super::hosts::provider_of;
-use super::outcome_words::{kind_named, words_of};
+use super::outcome_words::{is_success, kind_named};
+use super::response_end::names_truncation;
 use super::typed::Record;
 use crate::classify::{self, AskedWait, Failure, Verdict};
 use crate::model::AnswerEnd;
@@ -25,7 +25,7 @@ impl Builder<'_, '_> {
 
     pub(in crate::ingest) fn error_code(&self) -> Option<&str> {
         let error = &self.record.error;
-        // A status as a string says less than the quota that refused the request.
+        // A code that is only a number is a status, which is less specific than the id of the quota.
         let is_number = |code: &&str| code.bytes().all(|byte| byte.is_ascii_digit());
         let code = error.code.as_deref().filter(|code| error.quota_id.is_none() || !is_number(code));
         let google = || error.quota_id.as_deref().or(error.reason.as_deref());
@@ -37,10 +37,11 @@ impl Builder<'_, '_> {
         self.error_message().or_else(|| self.log_message())
     }
 
-    /// Returns the logger's message of a failed attempt. A wait in it is one that the client plans, not the server's.
+    /// Returns the logger's message of a failed attempt. A wait stated in it is planned by the client, not asked for by
+    /// the server.
     pub(in crate::ingest) fn log_message(&self) -> Option<&str> {
         let failed = self.status() >= 400 || self.logged().1;
-        self.record.log_message.as_deref().filter(|text| failed && !is_nothing(text))
+        self.record.log_message.as_deref().filter(|text| failed && !means_no_error(text))
     }
 
     /// Returns the message of the error itself.
@@ -48,8 +49,8 @@ impl Builder<'_, '_> {
         let record = &self.record;
         // An exception may be a class name or the full text.
         let text = record.exception.as_deref().filter(|text| text.contains(' '));
-        let of_error = || record.error.message.as_deref().or(record.error.title.as_deref());
-        record.error_message.as_deref().or_else(of_error).or(text)
+        let in_body = || record.error.message.as_deref().or(record.error.title.as_deref());
+        record.error_message.as_deref().or_else(in_body).or(text)
     }
 
     /// Returns the provider, by name or by host.
@@ -71,7 +72,7 @@ impl Builder<'_, '_> {
     /// Returns what the verdict on the attempt depends on.
     pub(in crate::ingest) fn failure(&self, hint_us: Option<i64>) -> Failure<'_> {
         let record = &self.record;
-        let (said_ok, said_error) = self.logged();
+        let (logged_ok, logged_error) = self.logged();
         let kind = record.kind.as_deref().and_then(kind_named).or(record.outcome.as_deref().and_then(kind_named));
         Failure {
             status: match self.status() {
@@ -86,8 +87,8 @@ impl Builder<'_, '_> {
             transport: record.transport.as_deref(),
             mid_stream: self.mid_stream(),
             truncated: self.answer_end() == AnswerEnd::Truncated,
-            logged_as_error: said_error || (record.error.present && !said_ok),
-            logged_as_ok: said_ok,
+            logged_as_error: logged_error || (record.error.present && !logged_ok),
+            logged_as_ok: logged_ok,
             hint: hint_us.map_or(AskedWait::None, AskedWait::of),
             has_rate_limit_headers: record.headers.any_limit,
             window_rejected: record.headers.window_rejected,
@@ -109,8 +110,8 @@ impl Builder<'_, '_> {
         logged(self.record)
     }
 
-    /// Whether the error was printed by another language: `None` as a word, or a numeric code in quotes with JSON in
-    /// the message.
+    /// Whether a proxy wrote the error in an envelope of its own: with Python's `None` as a string, or with a number as
+    /// the code and JSON in the message.
     pub(in crate::ingest) fn foreign_envelope(&self) -> bool {
         let numeric = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         let wrapped = self.message().is_some_and(|text| text.trim_start().starts_with('{'));
@@ -141,26 +142,26 @@ impl Builder<'_, '_> {
     /// Returns how often a gateway sent the request beyond the first time, by whichever header counts it.
     pub(in crate::ingest) fn gateway_retries(&self) -> u16 {
         let headers = &self.record.headers;
-        let upstream = headers.upstream_attempts.map_or(0, |sends| sends.saturating_sub(1));
+        let upstream = headers.upstream_attempts.map_or(0, |attempts| attempts.saturating_sub(1));
         let listed = self.record.error.previous.unwrap_or(0);
-        few(upstream.max(headers.gateway_retries.unwrap_or(0))).max(listed)
+        plausible_count(upstream.max(headers.gateway_retries.unwrap_or(0))).max(listed)
     }
 
-    /// Whether anything beneath the client counts how often it sent the request, even if once.
+    /// Whether a gateway or the instrumentation counts how often it sent the request, even if it sent it once.
     pub(in crate::ingest) fn counts_beneath(&self) -> bool {
         let headers = &self.record.headers;
         let listed = self.record.error.previous.is_some();
-        headers.upstream_attempts.is_some() || headers.gateway_retries.is_some() || listed || self.resends_told()
+        headers.upstream_attempts.is_some() || headers.gateway_retries.is_some() || listed || self.counts_resends()
     }
 
-    fn resends_told(&self) -> bool {
+    fn counts_resends(&self) -> bool {
         self.record.resends.is_some() || self.record.attempts_implied.is_some()
     }
 
     /// Returns the number of resends within this record, as counted by the instrumentation.
     pub(in crate::ingest) fn resends(&self) -> u16 {
         let implied = self.record.attempts_implied.map_or(0, |attempts| attempts.saturating_sub(1));
-        few(self.record.resends.unwrap_or(0).max(implied))
+        plausible_count(self.record.resends.unwrap_or(0).max(implied))
     }
 
     pub(in crate::ingest) fn idempotency_key(&self) -> Option<&str> {
@@ -183,10 +184,10 @@ impl Builder<'_, '_> {
             return AnswerEnd::NotLogged;
         }
         let complete = record.complete.or(record.error.stream_ended);
-        let broke_off = record.transport.as_deref().is_some_and(classify::breaks_off)
+        let was_cut_off = record.transport.as_deref().is_some_and(classify::breaks_off)
             || record.outcome.as_deref().is_some_and(|word| names_truncation(word.trim()));
         match (record.stop_reason, complete) {
-            _ if broke_off => AnswerEnd::Truncated,
+            _ if was_cut_off => AnswerEnd::Truncated,
             (Some(true), _) | (_, Some(true)) => AnswerEnd::Complete,
             (_, Some(false)) => AnswerEnd::Truncated,
             (Some(false), None) => AnswerEnd::Empty,
@@ -197,14 +198,14 @@ impl Builder<'_, '_> {
 
 /// Whether the logger called an attempt a success, and whether a failure.
 pub(in crate::ingest) fn logged(record: &Record<'_>) -> (bool, bool) {
-    let word = record.outcome.as_deref().and_then(words_of);
+    let word = record.outcome.as_deref().and_then(is_success);
     let ok = record.success == Some(true) || word == Some(true);
     let truncated = record.outcome.as_deref().is_some_and(|word| names_truncation(word.trim()));
     let error = record.success == Some(false) || word == Some(false) || truncated;
     (ok && !error, error)
 }
 
-/// Converts a count of sends; a number above 65,535 is taken as 0.
-fn few(count: i64) -> u16 {
+/// Converts a count of requests; a number above 65,535 is implausible, and is taken as 0.
+fn plausible_count(count: i64) -> u16 {
     u16::try_from(count).unwrap_or(0)
 }

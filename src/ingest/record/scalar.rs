@@ -1,4 +1,4 @@
-//! JSON values as loggers write them: a number may be a string, a string may be "None".
+//! Scalar JSON values, converted leniently, since loggers write numbers and Booleans as strings too.
 
 use super::digits;
 use std::borrow::Cow;
@@ -71,8 +71,8 @@ fn integer(text: &str) -> Option<i64> {
     text.parse().ok().or_else(|| decimal(text).map(|x| x as i64))
 }
 
-/// Parses a plain decimal number: exponents, hexadecimal and NaN are rejected, since servers and loggers get them
-/// wrong.
+/// Parses a decimal number. Exponents, hexadecimal numbers and NaN are rejected: in values that servers and loggers
+/// write as strings, they are errors.
 fn decimal(text: &str) -> Option<f64> {
     let plain = text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+'));
     if plain { text.parse().ok() } else { None }
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_may_be_strings_but_must_be_plain() {
+    fn numbers_may_be_strings_without_exponents() {
         let text = |t: &'static str| Scalar::Text(Cow::Borrowed(t));
         assert_eq!(text(" 429 ").integer(), Some(429));
         assert_eq!(text("0.5").number(), Some(0.5));

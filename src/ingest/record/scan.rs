@@ -1,5 +1,5 @@
-//! Finds the scalars of a JSON line sixteen bytes at a time. Rejects what needs the full parser: exponents, and invalid
-//! JSON.
+//! Finds the scalars of a JSON line sixteen bytes at a time. Returns `None` for what is left to the full parser:
+//! numbers with exponents, and invalid JSON.
 
 use wide::u8x16;
 
@@ -20,7 +20,7 @@ pub(in crate::ingest) enum Kind {
 }
 
 /// Whether `bytes` starts with `piece`. Short pieces are compared without calling `memcmp`, which costs more than that.
-#[inline(always)] // It has to be specialized for where the piece is compared most.
+#[inline(always)] // So that the compiler can specialize it for pieces of known length.
 pub(in crate::ingest) fn starts_with(bytes: &[u8], piece: &[u8]) -> bool {
     let Some(here) = bytes.get(..piece.len()) else { return false };
     match piece.len() {
@@ -72,7 +72,7 @@ pub(in crate::ingest) fn begins_scalar(byte: &u8) -> bool {
 }
 
 /// Returns what follows `piece` at the start of `bytes`; `None` if they start with something else.
-#[inline(always)] // It is specialized for where it is called most.
+#[inline(always)] // So that the compiler can specialize it for pieces of known length.
 pub(in crate::ingest) fn after<'b>(bytes: &'b [u8], piece: &[u8]) -> Option<&'b [u8]> {
     if starts_with(bytes, piece) { bytes.get(piece.len()..) } else { None }
 }
@@ -81,7 +81,7 @@ pub(in crate::ingest) fn after<'b>(bytes: &'b [u8], piece: &[u8]) -> Option<&'b 
 #[inline(always)] // About sixty instructions; a call adds twenty.
 pub(in crate::ingest) fn scalar(bytes: &[u8]) -> Option<(Kind, usize)> {
     if *bytes.first()? != b'"' {
-        return bare(bytes);
+        return unquoted(bytes);
     }
     let end = special(bytes, 1);
     match bytes.get(end)? {
@@ -91,9 +91,9 @@ pub(in crate::ingest) fn scalar(bytes: &[u8]) -> Option<(Kind, usize)> {
     }
 }
 
-/// Like [`scalar`], for one without quotes.
+/// Like [`scalar`], for scalars other than strings.
 #[inline(never)]
-fn bare(bytes: &[u8]) -> Option<(Kind, usize)> {
+fn unquoted(bytes: &[u8]) -> Option<(Kind, usize)> {
     let word = |word: &[u8], kind| bytes.starts_with(word).then_some((kind, word.len()));
     match bytes.first()? {
         b'n' => word(b"null", Kind::Null),
@@ -142,7 +142,7 @@ pub(in crate::ingest) fn special(bytes: &[u8], from: usize) -> usize {
 #[cold]
 fn special_near_end(bytes: &[u8], from: usize) -> usize {
     let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=0x1f);
-    bytes.get(from..).and_then(|rest| rest.iter().position(special)).map_or(bytes.len(), |place| from + place)
+    bytes.get(from..).and_then(|rest| rest.iter().position(special)).map_or(bytes.len(), |index| from + index)
 }
 
 /// Number of bytes examined in one step.
@@ -154,7 +154,8 @@ fn marks(block: &[u8; BLOCK]) -> u32 {
     let text = u8x16::new(*block);
     let special = text.simd_eq(u8x16::splat(b'"'))
         | text.simd_eq(u8x16::splat(b'\\'))
-        // These instruction sets have no unsigned comparison for "at most", but they have a minimum.
+        // A byte is at most 0x1f if it is the minimum of itself and 0x1f. SSE2 and NEON have an instruction for the
+        // minimum of unsigned bytes; SSE2 has none for comparing them.
         | text.min(u8x16::splat(0x1f)).simd_eq(text);
     special.to_bitmask()
 }
@@ -175,6 +176,7 @@ pub(in crate::ingest) fn number_length(bytes: &[u8]) -> Option<usize> {
     digits_end(bytes, end + 1 + sign)
 }
 
+/// Scans the digits of a JSON number, with sign and decimal point.
 #[inline]
 fn mantissa(bytes: &[u8]) -> Option<(Kind, usize)> {
     let start = usize::from(bytes.first() == Some(&b'-'));
@@ -223,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn scalars_are_told_apart() {
+    fn kinds_of_scalars_are_recognized() {
         assert_eq!(read("\"abc\","), Some((Kind::Text, "\"abc\"")));
         let long = "\"long enough for two words é\"";
         assert_eq!(read(&format!("{long}}}")), Some((Kind::Text, long)));
@@ -234,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_a_closer_look_is_refused() {
+    fn scalars_that_need_the_full_parser_are_none() {
         for text in [
             "\"a\\x\"",
             "\"a\\u00g0\"",
@@ -257,35 +259,35 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_is_marked_or_not_wherever_it_stands() {
+    fn special_bytes_are_marked_at_every_position() {
         for byte in 0..=u8::MAX {
-            for place in 0..BLOCK {
+            for index in 0..BLOCK {
                 let mut block = *b"plain ascii, \xc3\xa9!";
-                block[place] = byte;
+                block[index] = byte;
                 let marked = matches!(byte, b'"' | b'\\' | 0..=0x1f);
-                assert_eq!(marks(&block), u32::from(marked) << place, "{block:?}");
+                assert_eq!(marks(&block), u32::from(marked) << index, "{block:?}");
             }
         }
     }
 
     #[test]
-    fn specials_are_found_in_texts_of_every_length() {
+    fn special_bytes_are_found_in_texts_of_every_length() {
         for length in 0..50 {
             let mut text = vec![b'a'; length];
             for from in 0..=length {
                 assert_eq!(special(&text, from), length);
-                for place in 0..length {
-                    text[place] = b'"';
-                    let found = if place < from { length } else { place };
-                    assert_eq!(special(&text, from), found, "{length} {from} {place}");
-                    text[place] = b'a';
+                for index in 0..length {
+                    text[index] = b'"';
+                    let found = if index < from { length } else { index };
+                    assert_eq!(special(&text, from), found, "{length} {from} {index}");
+                    text[index] = b'a';
                 }
             }
         }
     }
 
     #[test]
-    fn constant_bytes_of_every_length() {
+    fn prefixes_of_every_length_are_compared() {
         let text = "abcdefghijklmnopqrstuvwxyz".repeat(3);
         for length in (0..23).chain(30..70) {
             assert!(starts_with(&text.as_bytes()[3..], &text.as_bytes()[3..3 + length]));

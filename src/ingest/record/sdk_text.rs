@@ -1,9 +1,9 @@
-//! Errors as SDKs for JavaScript format them: the status followed by the body.
+//! Error texts of SDKs for JavaScript: the status followed by the body.
 
 use super::json::Reader;
 
 /// Splits `429 {..}` or `Error: 400 {..}`, with or without a stack trace after it, into status and body.
-pub(in crate::ingest) fn behind_status(text: &str) -> Option<(i64, &str)> {
+pub(in crate::ingest) fn after_status(text: &str) -> Option<(i64, &str)> {
     let start = text.find('{')?;
     let before = text[..start].trim_end();
     let (name, status) = before.rsplit_once(": ").unwrap_or(("", before));
@@ -20,12 +20,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_body_stands_behind_its_status() {
+    fn status_and_body_are_split() {
         for (text, status) in [(r#"429 {"a":{}}"#, 429), ("Error: 400 {\"a\":{}}\n    at f (a.js:1:2)", 400)] {
-            assert_eq!(behind_status(text), Some((status, r#"{"a":{}}"#)), "{text}");
+            assert_eq!(after_status(text), Some((status, r#"{"a":{}}"#)), "{text}");
         }
         for other in ["{\"a\":{}}", "200 {}", "row 404 {}", "Error: 400 words", "Error: 400 {\"a\":"] {
-            assert_eq!(behind_status(other), None, "{other}");
+            assert_eq!(after_status(other), None, "{other}");
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Time at which the attempt of a record was sent, and its duration.
 
-use super::begun;
+use super::attempt_start;
 use super::fields::Field;
-use super::kept::cut;
+use super::fingerprint::truncate;
 use super::place::{Place, Taken};
 use super::scalar::Scalar;
 use super::typed::Record;
-use super::unclear;
+use super::unknown_outcome;
 use crate::ingest::conventions::Moments;
 use crate::ingest::timestamp;
 use crate::model::{Time, Zone};
@@ -21,10 +21,10 @@ pub(in crate::ingest) fn sent_of(record: &Record<'_>, line: &str, place: &Place<
         if let Some(status) =
             record.misread_in(Field::Status).filter(|_| record.names_an_attempt() || record.names_a_model())
         {
-            return Err(Taken::Unusable(format!("`status` is no HTTP status: {}", cut(status, 40))));
+            return Err(Taken::Unusable(format!("`status` is no HTTP status: {}", truncate(status, 40))));
         }
-        let unclear = unclear::of(record, line).map(Taken::Unclear);
-        let taken = unclear.or_else(|| begun::of(record, line, place).map(Taken::Begun));
+        let unknown = unknown_outcome::of(record, line).map(Taken::Unclear);
+        let taken = unknown.or_else(|| attempt_start::of(record, line, place).map(Taken::Begun));
         return Err(taken.unwrap_or(Taken::NotAnAttempt));
     }
     match sent_at(record, place) {
@@ -66,9 +66,9 @@ fn time(ts: &Scalar<'_>, zone: Zone) -> Result<Time, String> {
     };
     parsed.ok_or_else(|| match ts {
         Scalar::Text(text) if timestamp::is_skipped(text, zone) => {
-            format!("\"{}\" does not exist in {zone}, where clocks were set forward over it", cut(text, 40))
+            format!("\"{}\" does not exist in {zone}, where clocks were set forward over it", truncate(text, 40))
         }
-        Scalar::Text(text) => format!("\"{}\"", cut(text, 40)),
+        Scalar::Text(text) => format!("\"{}\"", truncate(text, 40)),
         Scalar::Int(value) => value.to_string(),
         Scalar::Float(value) => value.to_string(),
         _ => "not a string or a number".to_owned(),

@@ -1,4 +1,4 @@
-//! Setters for formats whose records are not JSON objects and are built field by field.
+//! Setters for formats that build records field by field.
 
 use super::error_body::{self, ErrorBody, INSIDE};
 use super::event_stream::is_stream;
@@ -41,14 +41,14 @@ impl<'a> Record<'a> {
         let _ = headers::read_of_request(&mut Reader::new(json), &mut self.headers);
     }
 
-    /// Reads the body of a response, JSON or a stream of events; to be called after everything else was set. It is used
-    /// if it is labelled as an error, or if the record says that the attempt failed. Plain text with a success status
-    /// is a response.
+    /// Reads the body of a response, which is JSON, a stream of events or text. To be called after everything else was
+    /// set. The body is used if it is labelled as an error, or if the record says that the attempt failed. Text with a
+    /// success status is a response, and is not read.
     pub(in crate::ingest) fn put_body(&mut self, text: &'a str) {
         let mut body = ErrorBody::default();
         let is_read = is_json(text) && error_body::read(&mut Reader::new(text), &mut body, 0).is_ok();
-        let may_be_words = is_stream(text) || !self.status.is_some_and(|status| (200..300).contains(&status));
-        if !is_read && may_be_words {
+        let may_be_error_text = is_stream(text) || !self.status.is_some_and(|status| (200..300).contains(&status));
+        if !is_read && may_be_error_text {
             body.set_bare(Scalar::Text(Cow::Borrowed(text)), 0);
         }
         self.take_body(body);
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_put_one_by_one() {
+    fn fields_are_set_one_by_one() {
         let mut record = Record::default();
         record.put(Field::Status, 529);
         record.put(Field::DurationS, "1.5");

@@ -1,8 +1,8 @@
-//! Spellings of every field: loggers name the same thing in many ways.
+//! Keys of every field: loggers give the same field many names.
 
 use super::fields::Field;
-use super::letters::Letters;
-use super::words::Words;
+use super::normalized_key::NormalizedKey;
+use super::word_table::WordTable;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -279,8 +279,8 @@ const UNITS: &[(&str, Field)] = &[
     ("_nanoseconds", Field::DurationNs),
 ];
 
-/// Endings of keys, as letters and digits only, that indicate an HTTP status whatever precedes them.
-const STATUS_ENDS: &[&str] = &["statuscode", "httpstatus", "responsestatus", "responsecode", "httpcode"];
+/// Endings of normalized keys that indicate an HTTP status whatever precedes them.
+const STATUS_ENDINGS: &[&str] = &["statuscode", "httpstatus", "responsestatus", "responsecode", "httpcode"];
 
 /// Iterates over all spellings with their field and rank.
 fn spellings() -> impl Iterator<Item = (Cow<'static, str>, (Field, u8))> {
@@ -288,27 +288,27 @@ fn spellings() -> impl Iterator<Item = (Cow<'static, str>, (Field, u8))> {
         names.iter().enumerate().map(|(rank, name)| (Cow::Borrowed(*name), (*field, rank as u8 + 1)))
     };
     let of_unit = |base: &'static str| {
-        UNITS.iter().map(move |(unit, field)| (Cow::Owned(format!("{base}{unit}")), (*field, LISTED)))
+        UNITS.iter().map(move |(unit, field)| (Cow::Owned(format!("{base}{unit}")), (*field, COMPOSED)))
     };
     SPELLINGS.iter().flat_map(spelled).chain(DURATIONS.iter().flat_map(move |base| of_unit(base)))
 }
 
-/// Rank of a duration made of name and unit.
-const LISTED: u8 = 32;
+/// Rank of a key of [`DURATIONS`] with one of [`UNITS`]: worse than that of any spelling listed explicitly.
+const COMPOSED: u8 = 32;
 /// Added to the rank of a spelling that differs in case or separators.
 pub(in crate::ingest) const LOOSE: u8 = 64;
 /// Added to the rank of a field inside a nested object.
 pub(in crate::ingest) const NESTED: u8 = 128;
 
-static TABLE: LazyLock<Words<(Field, u8)>> = LazyLock::new(|| Words::new(spellings().collect()));
+static TABLE: LazyLock<WordTable<(Field, u8)>> = LazyLock::new(|| WordTable::new(spellings().collect()));
 
-/// Spellings as letters and digits only.
-static LOOSE_TABLE: LazyLock<Words<(Field, u8)>> = LazyLock::new(|| {
+/// Spellings in normalized form.
+static LOOSE_TABLE: LazyLock<WordTable<(Field, u8)>> = LazyLock::new(|| {
     let loose = |(name, (field, rank)): (Cow<'static, str>, (Field, u8))| {
-        let name = Letters::of(&name)?.as_str().to_owned();
+        let name = NormalizedKey::of(&name)?.as_str().to_owned();
         Some((Cow::Owned(name), (field, rank + LOOSE)))
     };
-    Words::new(spellings().filter_map(loose).collect())
+    WordTable::new(spellings().filter_map(loose).collect())
 });
 
 /// Rank of a user-defined spelling: it takes precedence over all built-in ones.
@@ -321,15 +321,15 @@ pub(crate) fn lookup(key: &str) -> Option<(Field, u8)> {
 
 /// Like [`lookup`], for keys spelled exactly as listed.
 pub(in crate::ingest) fn exact(key: &str) -> Option<(Field, u8)> {
-    TABLE.get(key).or_else(|| super::header_names::is_interesting(key).then_some((Field::Header, 1)))
+    TABLE.get(key).or_else(|| super::header_names::is_header(key).then_some((Field::Header, 1)))
 }
 
 /// Like [`lookup`], for keys that differ from a listed one in case or separators.
 fn loose(key: &str) -> Option<(Field, u8)> {
-    let letters = Letters::of(key)?;
-    let letters = letters.as_str();
-    let status = || STATUS_ENDS.iter().any(|end| letters.ends_with(end)).then_some((Field::StatusLike, LOOSE));
-    LOOSE_TABLE.get(letters).or_else(status)
+    let normalized = NormalizedKey::of(key)?;
+    let key = normalized.as_str();
+    let status = || STATUS_ENDINGS.iter().any(|ending| key.ends_with(ending)).then_some((Field::StatusLike, LOOSE));
+    LOOSE_TABLE.get(key).or_else(status)
 }
 
 /// Returns the spelling of a field that has this rank, or its canonical name if none is listed.
@@ -348,12 +348,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_spelling_means_two_things() {
+    fn no_spelling_belongs_to_two_fields() {
         let all: Vec<_> = SPELLINGS.iter().flat_map(|(_, names)| *names).collect();
-        for (place, name) in all.iter().enumerate() {
-            assert!(!all[..place].contains(name), "{name}");
+        for (index, name) in all.iter().enumerate() {
+            assert!(!all[..index].contains(name), "{name}");
         }
-        // Spellings that differ in case or separators only mean the same field, except for a unit by convention.
+        // Spellings that differ only in case or separators belong to the same field. The exception is `responseTime`,
+        // which is in ms by convention.
         for (name, (field, _)) in spellings().filter(|(name, _)| name != "response_time") {
             let found = loose(&name).map(|(field, _)| field);
             assert_eq!(found, Some(field), "{name}");

@@ -3,7 +3,7 @@
 
 use crate::classify::{Action, Class};
 use crate::ingest::dialect::Dialect;
-use crate::ingest::record::{Aside, Diagnosis, diagnose};
+use crate::ingest::record::{Diagnosis, ErrorContext, diagnose};
 use crate::model::Time;
 
 /// 2026-09-21T14:13:20Z.
@@ -12,7 +12,10 @@ const NOW: Time = Time(1_790_000_000_000_000);
 fn met(status: Option<u16>, provider: &str, text: &str) -> Diagnosis {
     let dialect = Dialect::default();
     let provider = Some(provider).filter(|name| !name.is_empty());
-    diagnose(text, &Aside { status, retry_after: None, side_effect: false, provider, now: NOW, dialect: &dialect })
+    diagnose(
+        text,
+        &ErrorContext { status, retry_after: None, side_effect: false, provider, now: NOW, dialect: &dialect },
+    )
 }
 
 #[test]

@@ -1,14 +1,14 @@
 //! A record as a typed structure that borrows from its line: only strings with escapes are copied.
 
-use super::ending;
 use super::error_body::{self, ErrorBody};
 use super::fields::Field;
 use super::headers::Headers;
-use super::json_line::WHOLE;
-use super::meaning::{is_impossible, means_something, status_in, with_unit};
-use super::outcome_words::{kind_named, words_of};
+use super::json_line::MIN_WITH_EXPONENT;
+use super::outcome_words::{is_success, kind_named};
+use super::response_end;
 use super::scalar::Scalar;
 use super::token_counts::TokenCounts;
+use super::value_checks::{duration_with_unit_ms, is_out_of_range, is_readable, status_in};
 use std::borrow::Cow;
 
 type Text<'a> = Option<Cow<'a, str>>;
@@ -19,9 +19,9 @@ pub(crate) enum Times {
     /// Date and time.
     #[default]
     Dated,
-    /// Time of day only; times count from [`crate::model::NO_DATE`].
+    /// Time of day only; times count from [`crate::model::UNDATED_START`].
     Undated,
-    /// Order of attempts only; times count from [`crate::model::NO_TIME`].
+    /// Order of attempts only; times count from [`crate::model::UNTIMED_START`].
     OrderOnly,
 }
 
@@ -122,7 +122,7 @@ impl Record<'_> {
             || self.error.present
             || self.exception.is_some()
             || self.success.is_some()
-            || self.outcome.as_deref().is_some_and(|word| words_of(word).is_some())
+            || self.outcome.as_deref().is_some_and(|word| is_success(word).is_some())
             || self.kind.as_deref().is_some_and(|kind| kind_named(kind).is_some());
         // Logs of web servers also have `res.statusCode`, for requests that do not call a model.
         outcome && (!self.outcome_is_nested || self.names_an_attempt() || self.names_a_model())
@@ -167,20 +167,20 @@ impl<'a> Record<'a> {
         if !self.misread.is_empty() {
             self.misread.retain(|(known, _)| *known != field);
         }
-        let is_impossible = is_impossible(field, value);
-        if means_something(field, value) && !is_impossible {
+        let is_out_of_range = is_out_of_range(field, value);
+        if is_readable(field, value) && !is_out_of_range {
             return true;
         }
         let text = match value {
             Scalar::Bool(truth) => Cow::Owned(truth.to_string()),
-            Scalar::Float(number) if number.abs() >= WHOLE => Cow::Owned(format!("{number:e}")),
+            Scalar::Float(number) if number.abs() >= MIN_WITH_EXPONENT => Cow::Owned(format!("{number:e}")),
             other => other.clone().into_text().unwrap_or(Cow::Borrowed("{...}")),
         };
         // A word for no value is not reported.
         if !matches!(text.trim(), "" | "None" | "null" | "-") {
             self.misread.push((field, text.into_owned()));
         }
-        !is_impossible
+        !is_out_of_range
     }
 
     /// Returns the field to store text in, if the field accepts any text.
@@ -228,7 +228,7 @@ impl<'a> Record<'a> {
             Field::DurationS => self.duration_ms = value.number().map(|s| s * 1000.0),
             Field::DurationUs => self.duration_ms = value.number().map(|us| us / 1e3),
             Field::DurationNs => self.duration_ms = value.number().map(|ns| ns / 1e6),
-            Field::DurationBare => match with_unit(&value) {
+            Field::DurationBare => match duration_with_unit_ms(&value) {
                 Some(ms) => self.duration_ms = Some(ms),
                 None => self.bare_duration = value.number(),
             },
@@ -269,7 +269,7 @@ impl<'a> Record<'a> {
             Field::Success => self.success = value.truth(),
             Field::Failure => self.success = self.success.or(value.truth().map(|failed| !failed)),
             Field::Delivered => self.delivered = value.integer().or(value.truth().map(i64::from)),
-            Field::StopReason => self.stop_reason = Some(ending::is_stop_reason(&value)),
+            Field::StopReason => self.stop_reason = Some(response_end::is_stop_reason(&value)),
             Field::Complete => self.complete = value.truth().or(self.complete),
             Field::Interrupted => self.complete = self.complete.or(value.truth().map(|interrupted| !interrupted)),
             Field::ChunkGapMs => self.chunk_gap_ms = value.number(),
@@ -378,7 +378,7 @@ impl<'a> Record<'a> {
         let text = value.into_text()?;
         // Printed by another language: the envelope is foreign, the error may still be real.
         self.error.says_none |= text == "None";
-        (!error_body::is_nothing(&text)).then_some(text)
+        (!error_body::means_no_error(&text)).then_some(text)
     }
 
     fn counts(&mut self) -> &mut TokenCounts {

@@ -42,7 +42,7 @@ pub(super) fn of(call: &Call<'_>, position: usize, known: usize, terms: &CallTer
         (own, Some(hint)) if own.unwrap_or(measured.us) >= hint - terms.tolerated_us(hint) => Length::Dictated,
         (Some(own), _) => Length::Own(own),
         // A wait from start to start includes the duration of the attempt, which varies for other reasons.
-        (None, _) if measured.end_to_start => match coarse(call, known) {
+        (None, _) if measured.is_exact => match coarse(call, known) {
             true => Length::Unknown { coarse: true },
             false => Length::Own(measured.us),
         },

@@ -39,8 +39,8 @@ fn drained(table: &AttemptTable) -> (usize, usize) {
     let fleet = summary(table, |_| true);
     let (_, scope) = fleet.sorted_scopes()[0];
     let traffic = scope.traffic();
-    let Some((_, _, track)) = table.gauges.iter().next() else { return (0, 0) };
-    let found = exhaustions(LimitKind::Requests, &track.series.clone().sorted(), &traffic, &terms);
+    let Some((_, _, readings)) = table.headroom.iter().next() else { return (0, 0) };
+    let found = exhaustions(LimitKind::Requests, &readings.series.clone().sorted(), &traffic, &terms);
     (found.len(), found.iter().filter(|drain| drain.hit).count())
 }
 

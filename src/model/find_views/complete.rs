@@ -1,9 +1,9 @@
-//! Fills in what one view of an attempt lacks from another.
+//! Fills in fields that a row lacks from its view in another log.
 
-use crate::model::{Attempt, AttemptTable, Detail, Flags, Origin, Span, Symbol, Usage};
+use crate::model::{Attempt, AttemptTable, CompactDuration, Detail, Flags, Origin, Symbol, Usage};
 
-/// Flags that are copied independently.
-const SINGLE: [u32; 9] = [
+/// Flags that are copied independently of others.
+const INDEPENDENT_FLAGS: [u32; 9] = [
     Flags::STREAM,
     Flags::AWS_ID,
     Flags::BAD_HINT,
@@ -15,7 +15,7 @@ const SINGLE: [u32; 9] = [
     Flags::IDEMPOTENT,
 ];
 /// Groups of mutually exclusive flags: copied only if none of the group is set.
-const EITHER: [u32; 4] = [
+const EXCLUSIVE_FLAGS: [u32; 4] = [
     Flags::LOGGED_OK | Flags::LOGGED_ERROR,
     Flags::SERVER_SAYS_RETRY | Flags::SERVER_SAYS_NO,
     Flags::SIDE_EFFECT | Flags::NO_SIDE_EFFECT,
@@ -23,33 +23,33 @@ const EITHER: [u32; 4] = [
 ];
 
 impl AttemptTable {
-    /// Fills in what the attempt of row `of` lacks from row `view`.
-    pub(super) fn complete(&mut self, of: u32, view: u32) {
+    /// Fills in fields that the row `of` lacks from its view.
+    pub(super) fn fill_from_view(&mut self, of: u32, view: u32) {
         let (mut attempt, other) = (self.rows[of as usize], self.rows[view as usize]);
-        let of_gateway = super::is_gateway(self.names.text(self.origin(&other).layer));
-        self.complete_detail(&mut attempt, &other);
-        complete_flags(&mut attempt, &other);
+        let from_gateway = super::is_gateway(self.names.text(self.origin(&other).layer));
+        self.fill_detail(&mut attempt, &other);
+        fill_flags(&mut attempt, &other);
         if attempt.status == 0 && attempt.failed() == other.failed() {
             attempt.status = other.status;
         }
-        if attempt.duration == Span::UNKNOWN {
+        if attempt.duration == CompactDuration::UNKNOWN {
             attempt.duration = other.duration;
         }
         // A gateway's counters count its own attempts.
-        if !of_gateway {
-            complete_counters(&mut attempt, &other);
+        if !from_gateway {
+            fill_counters(&mut attempt, &other);
         }
         // The scope of a rate limit is taken from the record that has its headers.
         if !attempt.flags.has(Flags::HEADROOM) {
-            let origin = complete_origin(*self.origin(&attempt), *self.origin(&other), of_gateway);
+            let origin = fill_origin(*self.origin(&attempt), *self.origin(&other), from_gateway);
             attempt.origin = self.origins.intern(origin);
         }
         attempt.flags.set(Flags::HEADROOM, other.flags.has(Flags::HEADROOM));
-        self.complete_usage(of, view, &mut attempt, &other);
+        self.fill_usage(of, view, &mut attempt, &other);
         self.rows[of as usize] = attempt;
     }
 
-    fn complete_detail(&mut self, attempt: &mut Attempt, other: &Attempt) {
+    fn fill_detail(&mut self, attempt: &mut Attempt, other: &Attempt) {
         let Some(theirs) = self.detail(other).copied() else { return };
         let Some(mine) = self.details.get_mut(attempt.detail.0 as usize) else { return };
         if !attempt.flags.has(Flags::REQUEST_ID) && other.flags.has(Flags::REQUEST_ID) {
@@ -57,20 +57,20 @@ impl AttemptTable {
             attempt.identity = other.identity;
             attempt.flags.set(Flags::REQUEST_ID, true);
         }
-        // A class of low confidence is replaced by that of the record that says more.
-        let says_more = attempt.flags.has(Flags::LOW_CONFIDENCE) && !other.flags.has(Flags::LOW_CONFIDENCE);
-        if says_more && attempt.status == other.status && attempt.failed() && other.failed() {
+        // A class of low confidence is replaced by one of high confidence.
+        let is_more_certain = attempt.flags.has(Flags::LOW_CONFIDENCE) && !other.flags.has(Flags::LOW_CONFIDENCE);
+        if is_more_certain && attempt.status == other.status && attempt.failed() && other.failed() {
             attempt.class = other.class;
-            attempt.flags.take_verdict(other.flags);
+            attempt.flags.replace_verdict(other.flags);
         }
-        complete(mine, &theirs);
+        fill_fields(mine, &theirs);
     }
 
-    fn complete_usage(&mut self, of: u32, view: u32, attempt: &mut Attempt, other: &Attempt) {
+    fn fill_usage(&mut self, of: u32, view: u32, attempt: &mut Attempt, other: &Attempt) {
         let (mine, theirs) = (self.usage(of as usize), self.usage(view as usize));
         let Some(usage) = self.usage.get_mut(of as usize) else { return };
-        let tokens = |usage: &Usage| usage.input_tokens > 0 || usage.output_tokens > 0;
-        if !tokens(&mine) && !attempt.flags.has(Flags::COST) {
+        let has_tokens = |usage: &Usage| usage.input_tokens > 0 || usage.output_tokens > 0;
+        if !has_tokens(&mine) && !attempt.flags.has(Flags::COST) {
             *usage = Usage { ttft_ms_plus_1: mine.ttft_ms_plus_1.max(theirs.ttft_ms_plus_1), ..theirs };
             attempt.flags.set(Flags::COST, other.flags.has(Flags::COST));
             attempt.flags.set(Flags::PRICED, other.flags.has(Flags::PRICED));
@@ -78,16 +78,16 @@ impl AttemptTable {
     }
 }
 
-fn complete_flags(attempt: &mut Attempt, other: &Attempt) {
-    SINGLE.iter().for_each(|flag| attempt.flags.set(*flag, other.flags.has(*flag)));
-    for either in EITHER {
-        if attempt.flags.0 & either == 0 {
-            attempt.flags.0 |= other.flags.0 & either;
+fn fill_flags(attempt: &mut Attempt, other: &Attempt) {
+    INDEPENDENT_FLAGS.iter().for_each(|flag| attempt.flags.set(*flag, other.flags.has(*flag)));
+    for exclusive in EXCLUSIVE_FLAGS {
+        if attempt.flags.0 & exclusive == 0 {
+            attempt.flags.0 |= other.flags.0 & exclusive;
         }
     }
 }
 
-fn complete_counters(attempt: &mut Attempt, other: &Attempt) {
+fn fill_counters(attempt: &mut Attempt, other: &Attempt) {
     if attempt.number == 0 {
         attempt.number = other.number;
         attempt.flags.set(Flags::FROM_ZERO, other.flags.has(Flags::FROM_ZERO));
@@ -100,27 +100,29 @@ fn complete_counters(attempt: &mut Attempt, other: &Attempt) {
     }
 }
 
-/// Completes an origin. Layer, host and endpoint describe the client, so a gateway's own values are not used for them.
-fn complete_origin(mine: Origin, theirs: Origin, of_gateway: bool) -> Origin {
-    let or = |mine: Symbol, theirs: Symbol| if mine.is_some() { mine } else { theirs };
-    let sent_by = |mine: Symbol, theirs: Symbol| if of_gateway { mine } else { or(mine, theirs) };
+/// Fills in the names of an origin that are unknown. Layer, host and endpoint describe the client, so those of a
+/// gateway are not used.
+fn fill_origin(mine: Origin, theirs: Origin, from_gateway: bool) -> Origin {
+    let first_known = |mine: Symbol, theirs: Symbol| if mine.is_some() { mine } else { theirs };
+    let of_client = |mine: Symbol, theirs: Symbol| if from_gateway { mine } else { first_known(mine, theirs) };
     Origin {
-        provider: or(mine.provider, theirs.provider),
-        model: or(mine.model, theirs.model),
-        layer: sent_by(mine.layer, theirs.layer),
-        client: or(mine.client, theirs.client),
+        provider: first_known(mine.provider, theirs.provider),
+        model: first_known(mine.model, theirs.model),
+        layer: of_client(mine.layer, theirs.layer),
+        client: first_known(mine.client, theirs.client),
         client_version: if mine.client.is_some() { mine.client_version } else { theirs.client_version },
-        sdk: or(mine.sdk, theirs.sdk),
+        sdk: first_known(mine.sdk, theirs.sdk),
         sdk_version: if mine.sdk.is_some() { mine.sdk_version } else { theirs.sdk_version },
-        org: or(mine.org, theirs.org),
-        api_key: or(mine.api_key, theirs.api_key),
-        workspace: or(mine.workspace, theirs.workspace),
-        host: sent_by(mine.host, theirs.host),
-        endpoint: sent_by(mine.endpoint, theirs.endpoint),
+        org: first_known(mine.org, theirs.org),
+        api_key: first_known(mine.api_key, theirs.api_key),
+        workspace: first_known(mine.workspace, theirs.workspace),
+        host: of_client(mine.host, theirs.host),
+        endpoint: of_client(mine.endpoint, theirs.endpoint),
     }
 }
 
-fn complete(mine: &mut Detail, theirs: &Detail) {
+/// Fills in the fields of a detail that are unknown.
+fn fill_fields(mine: &mut Detail, theirs: &Detail) {
     for (mine, theirs) in [
         (&mut mine.error_type, theirs.error_type),
         (&mut mine.error_code, theirs.error_code),
@@ -148,7 +150,7 @@ fn complete(mine: &mut Detail, theirs: &Detail) {
     mine.delivered = mine.delivered.max(theirs.delivered);
     mine.gateway_retries = mine.gateway_retries.max(theirs.gateway_retries);
     for (mine, theirs) in [(&mut mine.timeout, theirs.timeout), (&mut mine.chunk_gap, theirs.chunk_gap)] {
-        if *mine == Span::UNKNOWN {
+        if *mine == CompactDuration::UNKNOWN {
             *mine = theirs;
         }
     }

@@ -1,30 +1,33 @@
-//! Keys that rows are grouped by, and the range of send times that is searched.
+//! Ids by which rows are clustered, and the range of send times that is searched.
 
 use crate::model::{Symbol, Time, Views};
 
-/// What rows of one attempt share.
+/// An id that all records of one attempt may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Key {
+pub(super) enum SharedId {
+    /// Fingerprint of the provider's request id.
     Request(u32),
+    /// Fingerprint of the idempotency key.
     Idempotency(u64),
+    /// Trace id that the log gives as the run.
     Trace(Symbol),
 }
 
 /// Range of send times that is searched, from `from` up to but excluding `until`.
 #[derive(Clone, Copy)]
-pub(super) struct Stretch {
+pub(super) struct SendTimeRange {
     pub(super) from: Time,
     pub(super) until: Time,
 }
 
-impl Stretch {
-    pub(super) fn has(self, sent: Time) -> bool {
+impl SendTimeRange {
+    pub(super) fn contains(self, sent: Time) -> bool {
         (self.from..self.until).contains(&sent)
     }
 
-    /// Returns whether an attempt sent at this time may affect the result for the range.
+    /// Returns whether an attempt sent at this time may affect what the attempts of the range are views of.
     pub(super) fn is_near(self, sent: Time) -> bool {
         let after_us = sent.0.saturating_sub(self.until.0);
-        sent.0.saturating_sub(self.from.0) >= -2 * Views::REACH_US && after_us < Views::KNOWN_US
+        sent.0.saturating_sub(self.from.0) >= -2 * Views::MAX_SEND_DISTANCE_US && after_us < Views::LOOKAHEAD_US
     }
 }

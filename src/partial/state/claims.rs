@@ -2,7 +2,7 @@
 //! compressed.
 
 use super::manifest::Known;
-use crate::ingest::{head_of, tail_of};
+use crate::ingest::{end_fingerprint_of, start_fingerprint_of};
 use std::collections::HashMap;
 use std::fs::Metadata;
 use std::path::Path;
@@ -48,13 +48,13 @@ impl Way {
 
 /// Whether the file at `path` holds all that was read of `file`: logs with the same banner only begin alike.
 fn holds(path: &Path, file: &Known) -> bool {
-    tail_of(path, file.tail.0).is_ok_and(|tail| tail == file.tail)
+    end_fingerprint_of(path, file.tail.0).is_ok_and(|tail| tail == file.tail)
 }
 
 /// Whether the file at `path` holds nothing that the one at `original` does not hold.
 fn is_prefix(path: &Path, original: &Path) -> bool {
-    let Ok(tail) = tail_of(path, u64::MAX) else { return false };
-    tail_of(original, tail.0).is_ok_and(|theirs| theirs == tail)
+    let Ok(tail) = end_fingerprint_of(path, u64::MAX) else { return false };
+    end_fingerprint_of(original, tail.0).is_ok_and(|theirs| theirs == tail)
 }
 
 /// Returns what each of `paths` is to the state. Each known file is matched with at most one path.
@@ -99,7 +99,8 @@ impl Heads<'_> {
     fn is_of(&mut self, nth: usize, file: &Known) -> bool {
         let path = self.paths[nth];
         let head = self.known.entry((nth, file.head.1));
-        *head.or_insert_with(|| head_of(path, file.head.1).unwrap_or_default()) == file.head && file.head.1 > 0
+        *head.or_insert_with(|| start_fingerprint_of(path, file.head.1).unwrap_or_default()) == file.head
+            && file.head.1 > 0
     }
 }
 

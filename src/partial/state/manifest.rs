@@ -4,7 +4,7 @@
 //! then on, and whatever was not committed is read again.
 
 use super::StateError;
-use crate::ingest::{Mark, Part};
+use crate::ingest::{Checkpoint, Part};
 use crate::partial::Settings;
 use crate::partial::file::Digest;
 use serde::{Deserialize, Serialize};
@@ -42,7 +42,7 @@ pub(super) struct Known {
     /// Number of bytes read, after decompression, and the fingerprint of the last of them: logs may begin alike.
     pub(super) tail: (u64, u64),
     /// How far it was read; `None` if it is always read as a whole.
-    pub(super) mark: Option<Mark>,
+    pub(super) mark: Option<Checkpoint>,
     /// Length in bytes and modification time in ns when it had been read completely; `None` if it was not.
     pub(super) seen: Option<(u64, u64)>,
     /// Whether any attempts were read from it.

@@ -8,7 +8,9 @@ pub use error::StateError;
 
 use super::file::Sealed;
 use super::{Partial, PartialError, Settings};
-use crate::ingest::{Increment, Options, Part, Progress, Source, head_of, read_on, read_part, tail_of};
+use crate::ingest::{
+    Increment, Options, Part, Progress, Source, end_fingerprint_of, read_on, read_part, start_fingerprint_of,
+};
 use crate::model::Time;
 use crate::untrusted::mask_keys;
 use claims::{Claim, claims, id};
@@ -235,7 +237,7 @@ impl Known {
             return Look { known: self, part: None, passing: None };
         }
         let increment = read_on(path, self.mark.as_ref(), options, progress);
-        let (Some((id, seen)), Ok(Increment { part, tail, mark, replaces })) = (seen, increment) else {
+        let (Some((id, seen)), Ok(Increment { part, tail, checkpoint: mark, replaces })) = (seen, increment) else {
             return self.unread(path, options, progress);
         };
         // The path may by now be another file, or the file may have another content: then nothing is stored, and it is
@@ -251,10 +253,10 @@ impl Known {
         if replaces || mark.is_none() {
             self.parts.clear();
         }
-        let head = head_of(path, mark.as_ref().map_or(u64::MAX, |mark| mark.bytes));
+        let head = start_fingerprint_of(path, mark.as_ref().map_or(u64::MAX, |mark| mark.bytes));
         let is_settled = tail.is_none() && path.metadata().is_ok_and(|after| self::seen(&after) == seen);
         self.head = head.unwrap_or(self.head);
-        self.tail = tail_of(path, mark.as_ref().map_or(u64::MAX, |mark| mark.bytes)).unwrap_or(self.tail);
+        self.tail = end_fingerprint_of(path, mark.as_ref().map_or(u64::MAX, |mark| mark.bytes)).unwrap_or(self.tail);
         self.seen = is_settled.then_some(seen);
         (self.id, self.mark) = (id, mark);
         self.has_attempts |= part.iter().any(|part| !part.table.rows.is_empty());
@@ -264,7 +266,7 @@ impl Known {
     /// Whether the file at `path` still has this `id` and begins as it did.
     fn is_still(&self, path: &Path, id: (u64, u64)) -> bool {
         let is_same = path.metadata().is_ok_and(|metadata| claims::id(&metadata) == id);
-        is_same && (self.head.1 == 0 || head_of(path, self.head.1).is_ok_and(|head| head == self.head))
+        is_same && (self.head.1 == 0 || start_fingerprint_of(path, self.head.1).is_ok_and(|head| head == self.head))
     }
 
     /// Reads the whole file for this report only, without storing it, so that failures are reported; it is read again
@@ -282,7 +284,7 @@ fn named(mut part: Part, file: &Known) -> Part {
     let name = mask_keys(&file.path.display().to_string()).into_owned();
     for input in &mut part.facts.inputs {
         input.name.clone_from(&name);
-        input.head = file.number;
+        input.fingerprint = file.number;
     }
     part
 }

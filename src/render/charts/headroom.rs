@@ -8,7 +8,7 @@ use super::style::{
     percent,
 };
 use super::ticks::TimeAxis;
-use crate::model::{LimitKind, Time, units::capital};
+use crate::model::{LimitKind, Time, units::capitalized};
 use crate::report::Headroom;
 use plotters::prelude::DrawingBackend;
 use plotters::style::RGBColor;
@@ -75,7 +75,7 @@ impl Scene {
         };
         let refused = self.marks.iter().find(|mark| mark.counts[0] > 0 && mark.to >= below);
         let refused = refused.map_or(String::new(), |mark| format!(", next 429 at {}", self.axis.clock(mark.from)));
-        format!("{} bind first: below 10% at {}, {low}{refused} (UTC)", capital(name), self.axis.clock(below))
+        format!("{} bind first: below 10% at {}, {low}{refused} (UTC)", capitalized(name), self.axis.clock(below))
     }
 }
 
@@ -100,7 +100,7 @@ pub(super) fn alt(title: &str, limits: &[&Headroom]) -> String {
     let [rejected, overloaded] = scene.totals;
     parts.push(format!("{} with 429, {} with overload", counted(rejected, "answer"), count(overloaded)));
     let span = format!("From {} to {}", scene.axis.from, scene.axis.to);
-    format!("Line chart. {title}. {}. {span}. {}.", scene.verdict(), capital(&parts.join("; ")))
+    format!("Line chart. {title}. {}. {span}. {}.", scene.verdict(), capitalized(&parts.join("; ")))
 }
 
 fn whole(n: i64) -> String {

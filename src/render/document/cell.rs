@@ -50,7 +50,7 @@ impl<'a> Cell<'a> {
 
     /// A span in seconds; 0 is shown as an empty cell.
     pub(crate) fn span(s: f64) -> Cell<'a> {
-        Cell::keyed(words::span(s), s)
+        Cell::keyed(words::compact_duration(s), s)
     }
 
     /// A figure that may be unknown; unknown is shown as an empty cell and sorted first.

@@ -4,7 +4,7 @@ use super::escape::{code, inline};
 use super::page::Page;
 use super::{MOST, NAME, NOTES, SENTENCE};
 use crate::model::Severity;
-use crate::model::units::capital;
+use crate::model::units::capitalized;
 use crate::render::document::{
     Block, Card, Cell, Column, Content, Document, Fact, Kind, List, Place, Rich, RichSpan, Section, Sign, Step, Table,
     Tone, remedy, short_histogram,
@@ -135,9 +135,9 @@ fn fact(fact: &Fact) -> Option<String> {
 fn step(step: &Step) -> String {
     let until = step.until.as_ref().map_or_else(String::new, |until| format!(" until {until}"));
     let meta: Vec<&str> = step.meta.iter().chain(&step.decided_by).map(String::as_str).collect();
-    let meta = capital(&inline(&meta.join("; "), SENTENCE));
+    let meta = capitalized(&inline(&meta.join("; "), SENTENCE));
     let gap = if meta.is_empty() { "" } else { "<br>" };
-    let (word, text) = (capital(remedy(step.remedy)), inline(&step.text, SENTENCE));
+    let (word, text) = (capitalized(remedy(step.remedy)), inline(&step.text, SENTENCE));
     format!("1. **{word}{until}** ({}): {text}{gap}{meta}", step.rule)
 }
 

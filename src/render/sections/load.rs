@@ -46,7 +46,7 @@ fn row<'a>(view: &View<'a>, load: &'a LoadRow) -> Row<'a> {
             Cell::name(load.scope.as_str()),
             Cell::count(load.calls),
             Cell::optional(load.arrivals_per_s, words::rate),
-            Cell::optional(load.time_in_system_s, words::span),
+            Cell::optional(load.time_in_system_s, words::compact_duration),
             Cell::optional(load.concurrency, words::rate),
             count(load.in_flight_peak),
             count(load.offered_per_min),

@@ -75,7 +75,7 @@ fn row<'a>(row: &RecoveryRow) -> Row<'a> {
     let each = row.sends_per_recovery.zip(row.seconds_per_recovery);
     let price = each.map_or_else(String::new, |(n, s)| {
         let retries = if n == 1.0 { "retry" } else { "retries" };
-        format!("{} {retries}, {}", words::rate(n), words::span(s))
+        format!("{} {retries}, {}", words::rate(n), words::compact_duration(s))
     });
     let place = Rich::place([row.provider.as_deref(), row.model.as_deref()]);
     Row {

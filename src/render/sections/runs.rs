@@ -94,7 +94,8 @@ fn facts(view: &View<'_>, run: &Run, rules: Option<&BTreeSet<&'static str>>) -> 
     if run.models.len() > MODELS {
         models.push_str(&format!(", {} more", run.models.len() - MODELS));
     }
-    let waited = if run.wait_s > 0.0 { format!(", waited {}", words::span(run.wait_s)) } else { String::new() };
+    let waited =
+        if run.wait_s > 0.0 { format!(", waited {}", words::compact_duration(run.wait_s)) } else { String::new() };
     let attempts = format!(
         "{} for {}, {} needless{waited}",
         counted(run.attempts, "attempt"),

@@ -1,6 +1,6 @@
 //! Page of a call to a scripted server, attempt by attempt.
 
-use crate::model::units::{capital, seconds};
+use crate::model::units::{capitalized, seconds};
 use crate::render::document::{Block, Cell, Column, Document, Rich, Row, Section, Sign, Table, Tone};
 use crate::render::words::counted;
 use crate::simulate::{ScriptedAttempt, ScriptedCall};
@@ -25,7 +25,7 @@ pub(crate) fn scripted(call: &ScriptedCall) -> Document<'_> {
     };
     let attempts = counted(call.attempts.len() as u64, "attempt");
     let why = call.attempts.last().filter(|last| last.action == "stop");
-    let why = why.map_or_else(String::new, |last| format!(" {}.", capital(&last.reason)));
+    let why = why.map_or_else(String::new, |last| format!(" {}.", capitalized(&last.reason)));
     let rows = call.attempts.iter().map(row).collect();
     let table = Table { fixed: true, ..Table::new("attempt-table", "attempt", &COLUMNS, rows).limits(40, 100, 1_000) };
     Document {

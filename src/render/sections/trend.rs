@@ -95,7 +95,7 @@ fn figure<'a>(report: &TrendReport, measure: Measure) -> Cell<'a> {
     let Some(rate) = report.measures.get(&measure) else { return Cell::new("") };
     let shown = match measure {
         Measure::Errors | Measure::Warnings => number(rate.part),
-        Measure::WaitMs => words::span(rate.part as f64 / 1000.0),
+        Measure::WaitMs => words::compact_duration(rate.part as f64 / 1000.0),
         _ => measure.shown(rate.rate),
     };
     let text = match report.jump(measure).map(arrow) {

@@ -49,7 +49,7 @@ fn speaks_or_tells(rule: &'static Rule, config: &str, log: &str) -> (bool, bool)
     let config = Config::parse(config, Path::new("example")).unwrap_or_else(|mistake| panic!("{mistake}"));
     let table = crate::ingest::read_str(log);
     let judgement = judge(&table, &Options { complete: true, settings: config.settings(), ..Options::default() });
-    let speaks = judgement.folds.keys().any(|key| key.rule == rule.code);
+    let speaks = judgement.problems.keys().any(|key| key.rule == rule.code);
     let undecided = judgement.undecided.keys().any(|(code, _)| *code == rule.code);
     let lacks = coverage(&judgement, &[rule]).iter().any(|gap| gap.rules.contains(&rule.code));
     (speaks, undecided || lacks)

@@ -1,7 +1,7 @@
 //! Inputs of a search. They are read several times, so a pipe is first copied to a temporary file.
 
 use crate::ingest::reader::{self, Bytes};
-use crate::ingest::{FRONT, IngestError, InputSettings, Plan, Source, write_canonical};
+use crate::ingest::{DETECTION_BYTES, IngestError, InputSettings, ReadPlan, Source, write_canonical};
 use crate::temp_files;
 use crate::untrusted::mask_keys;
 use std::fs::File;
@@ -24,7 +24,7 @@ pub(super) struct Opened {
     pub(super) length: Option<u64>,
     /// Why it cannot be read, or not to its end. What was read before the failure is searched.
     failure: OnceLock<io::Error>,
-    plan: Plan,
+    plan: ReadPlan,
     /// Description of how it is read.
     pub(super) how: String,
     /// Name of its format.
@@ -40,7 +40,7 @@ impl Opened {
     /// Opens `source`. One that cannot be opened is searched as if it were empty, and its failure is noted.
     pub(super) fn new(source: &Source, settings: &InputSettings<'_>) -> Opened {
         open(source, settings).unwrap_or_else(|error| {
-            let opened = Opened::of(source, (PathBuf::new(), None), (Some(0), "plain"), Plan::plain());
+            let opened = Opened::of(source, (PathBuf::new(), None), (Some(0), "plain"), ReadPlan::native());
             opened.fail(error);
             opened
         })
@@ -50,13 +50,13 @@ impl Opened {
         source: &Source,
         (path, spool): (PathBuf, Option<NamedTempFile>),
         (length, packing): (Option<u64>, &'static str),
-        plan: Plan,
+        plan: ReadPlan,
     ) -> Opened {
         let name = mask_keys(&source.name()).into_owned();
         let short =
             Path::new(&name).file_name().map_or_else(|| name.clone(), |name| name.to_string_lossy().into_owned());
         let stream = format!("file:{short}");
-        let how = format!("{name}: {packing}; {}", plan.how());
+        let how = format!("{name}: {packing}; {}", plan.description());
         let (failure, format) = (OnceLock::new(), plan.format.name());
         Opened { name, stream, packing, path, length, failure, plan, how, format, lines: None, spool }
     }
@@ -83,7 +83,7 @@ impl Opened {
     }
 
     /// How it is read, determined from its front just as an analysis does.
-    pub(super) fn plan(&self) -> &Plan {
+    pub(super) fn plan(&self) -> &ReadPlan {
         &self.plan
     }
 
@@ -120,11 +120,11 @@ fn open(source: &Source, settings: &InputSettings<'_>) -> io::Result<Opened> {
         Source::Stdin => spooled(&mut io::stdin().lock())?,
     };
     let (size, front) = match reader::open(&place.0)? {
-        Bytes::Plain(length) => ((Some(length), "plain"), reader::front_of_file(&place.0, FRONT)?),
-        Bytes::Stream(stream) => ((None, reader::packing(&place.0)?), reader::front_of(stream, FRONT).0),
+        Bytes::Plain(length) => ((Some(length), "plain"), reader::front_of_file(&place.0, DETECTION_BYTES)?),
+        Bytes::Stream(stream) => ((None, reader::packing(&place.0)?), reader::front_of(stream, DETECTION_BYTES).0),
     };
-    let plan = Plan::of(&front, settings);
-    if let Some(error) = plan.refused() {
+    let plan = ReadPlan::of(&front, settings);
+    if let Some(error) = plan.refusal_error() {
         return Err(error);
     }
     let opened = Opened::of(source, place, size, plan);

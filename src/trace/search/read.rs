@@ -92,7 +92,7 @@ impl PageParser<'_> {
             part.bytes += line.len() as u64 + 1;
             let first = line_reader.rows();
             let filter = if hit.is_some() { None } else { self.window };
-            let taken = line_reader.take(line, before.saturating_add(number), filter, hit.is_some());
+            let taken = line_reader.read_line(line, before.saturating_add(number), filter, hit.is_some());
             let needles: BTreeSet<usize> = hit.iter().flat_map(|hit| &hit.marks).map(|mark| mark.needle).collect();
             for needle in needles {
                 part.rows.entry(needle).or_default().extend((first..first + taken).map(|row| row as u32));

@@ -18,7 +18,7 @@ fn said(log: &Log, settings: Settings) -> Vec<(&'static str, Severity, String)> 
     let table = read_str(&log.text());
     let judgement = judge(&table, &Options { complete: true, settings, ..Options::default() });
     let mut said: Vec<(&'static str, Severity, String)> = Vec::new();
-    for fold in judgement.folds.values() {
+    for fold in judgement.problems.values() {
         let worst = fold.kept.values().max_by_key(|kept| kept.severity).expect("a problem has a finding");
         said.push((fold.rule.code, fold.severity, worst.hit.message.clone()));
     }

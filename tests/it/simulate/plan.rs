@@ -29,7 +29,7 @@ fn what_is_written_is_what_is_read() {
     let policy = config.policies.iter().next().expect("a policy");
     let waits = policy.schedule.expect("a schedule");
     assert_eq!((policy.max_attempts, waits.base_s, waits.cap_s, waits.nominal_s(3)), (Some(5), 1.0, 30.0, 4.0));
-    assert_eq!(waits.band_s(3), 3.0..=4.0);
+    assert_eq!(waits.allowed_s(3), 3.0..=4.0);
     for name in ["Python", "TypeScript", "tenacity", "LiteLLM", "Vercel AI SDK"] {
         assert!(written.contains(name), "{name}");
     }

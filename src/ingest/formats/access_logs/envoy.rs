@@ -50,7 +50,7 @@ impl Format for Envoy {
 }
 
 /// Keys that occur only in Envoy log formats.
-const MARKS: [&str; 5] = [
+const DISTINCTIVE_KEYS: [&str; 5] = [
     "response_flags",
     "upstream_request_attempt_count",
     "genai_model_name",
@@ -59,8 +59,8 @@ const MARKS: [&str; 5] = [
 ];
 
 fn is_line(members: &Members<'_>) -> bool {
-    let is_of_model = || members.iter().any(|(key, _)| key.starts_with("gen_ai."));
-    members.has("response_code") && (MARKS.iter().any(|key| members.has(key)) || is_of_model())
+    let has_model_attributes = || members.iter().any(|(key, _)| key.starts_with("gen_ai."));
+    members.has("response_code") && (DISTINCTIVE_KEYS.iter().any(|key| members.has(key)) || has_model_attributes())
 }
 
 struct EnvoyDecoder;
@@ -71,12 +71,12 @@ impl Decoder for EnvoyDecoder {
             let line = line.trim_start_matches('\u{feff}');
             if !line.starts_with('{') {
                 return match envoy_text::EnvoyLine::of(line) {
-                    Some(parts) => parts.give(sink, line, at),
+                    Some(parts) => parts.emit(sink, line, at),
                     None => sink.noise(),
                 };
             }
             match Members::of(line) {
-                Ok(members) => take(&members, sink, line, at),
+                Ok(members) => read_object(&members, sink, line, at),
                 Err(fault) => sink.reject(fault.what, fault.at as u64 + 1, line, at),
             }
         });
@@ -101,30 +101,31 @@ const FIELDS: &[(&str, Field)] = &[
     ("genai_tokens_output", Field::OutputTokens),
     ("gen_ai.usage.output_tokens", Field::OutputTokens),
 ];
-/// Keys of the client's address, the client's own before that of the last proxy.
-const SENDERS: [&str; 4] = ["x-forwarded-for", "x_forwarded_for", "downstream_remote_address", "downstream_peer"];
+/// Keys of the client's address, in order of preference: the original client before the last proxy.
+const CLIENT_ADDRESSES: [&str; 4] =
+    ["x-forwarded-for", "x_forwarded_for", "downstream_remote_address", "downstream_peer"];
 /// Keys of the request path, in order of preference: the path before any route rewrote it comes first.
 const PATHS: [&str; 4] = ["x-envoy-origin-path", "x_envoy_origin_path", "path", ":path"];
 
-fn take(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
+fn read_object(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
     let path = members.first(&PATHS).into_text();
     let names_a_model =
         !matches!(members.first(&["genai_model_name", "gen_ai.request.model"]), Scalar::Null | Scalar::Other);
     if !names_a_model && !path.as_deref().is_some_and(model_api::is_request) {
         return sink.noise();
     }
-    let (flags, details) = (members.words("response_flags"), members.words("response_code_details"));
+    let (flags, details) = (members.scalar_text("response_flags"), members.scalar_text("response_code_details"));
     let mut record = Record::default();
     members.put(&mut record, FIELDS);
     if let Some(path) = path {
         model_api::put_url(&mut record, path);
     }
     record.put(Field::Endpoint, members.scalar("authority"));
-    let sender = members.first(&SENDERS).into_text();
-    record.put(Field::Host, sender.as_deref().and_then(address).map(str::to_owned));
-    let trace = members.words("traceparent");
+    let client = members.first(&CLIENT_ADDRESSES).into_text();
+    record.put(Field::Host, client.as_deref().and_then(address).map(str::to_owned));
+    let trace = members.scalar_text("traceparent");
     record.put(Field::RunId, trace.as_deref().and_then(trace_of).map(str::to_owned));
-    // The proxy's own count of upstream attempts: the same value as its response header.
+    // The proxy's count of upstream attempts, which it also sends as a response header.
     record.headers.upstream_attempts = members.integer("upstream_request_attempt_count");
     put_ending(&mut record, flags.as_deref(), details.as_deref());
     sink.record(&record, raw, at);

@@ -1,4 +1,6 @@
 //! Envoy's fields on how a request ended: response flags and response code details.
+//!
+//! Source: Envoy docs, Access logging, `%RESPONSE_FLAGS%` and `%RESPONSE_CODE_DETAILS%`.
 
 use crate::ingest::record::{Field, Record};
 use std::borrow::Cow;
@@ -25,7 +27,8 @@ pub(super) fn put_ending<'t>(record: &mut Record<'t>, flags: Option<&'t str>, de
     // Envoy logs status 0 if no response was sent.
     record.status = record.status.filter(|status| *status > 0);
     let logged_flags = || flags.unwrap_or_default().split(',').map(str::trim);
-    let transport = FLAGS.iter().find(|(flag, _)| logged_flags().any(|one| one == *flag)).map(|(_, words)| *words);
+    let transport =
+        FLAGS.iter().find(|(flag, _)| logged_flags().any(|logged| logged == *flag)).map(|(_, meaning)| *meaning);
     record.put(Field::Transport, transport);
     if record.status.is_none_or(|status| status >= 400) {
         record.put(Field::ErrorMessage, details.filter(|details| *details != "via_upstream"));

@@ -22,7 +22,7 @@ pub(super) struct EnvoyLine<'l> {
 }
 
 /// Number of consecutive fields that are a number or `-`: bytes received, bytes sent, duration and upstream time.
-const NUMBERS: usize = 4;
+const NUMERIC_FIELDS: usize = 4;
 
 impl<'l> EnvoyLine<'l> {
     pub(super) fn of(line: &'l str) -> Option<EnvoyLine<'l>> {
@@ -32,33 +32,34 @@ impl<'l> EnvoyLine<'l> {
         }
         let tokens = tokens(line)?;
         let [started, request, status, flags, rest @ ..] = tokens.as_slice() else { return None };
-        let is_time = started.around == b'[' && started.text.contains('T') && started.text.ends_with('Z');
-        let path = request.path().filter(|_| is_time)?;
+        let is_time = started.delimiter == b'[' && started.text.contains('T') && started.text.ends_with('Z');
+        let path = request.request_path().filter(|_| is_time)?;
         let status = status.status()?;
         if !is_flags(*flags) {
             return None;
         }
         let is_number = |token: &Token<'_>| {
-            token.around == b' ' && (token.text == "-" || token.text.bytes().all(|byte| byte.is_ascii_digit()))
+            token.delimiter == b' ' && (token.text == "-" || token.text.bytes().all(|byte| byte.is_ascii_digit()))
         };
-        let counts = rest.windows(NUMBERS).position(|four| four.iter().all(is_number) && four[0].text != "-")?;
-        let said = |place: usize| rest.get(counts + place).and_then(|token| token.said());
-        let details = rest[..counts].iter().find_map(|token| token.said());
+        let numbers =
+            rest.windows(NUMERIC_FIELDS).position(|four| four.iter().all(is_number) && four[0].text != "-")?;
+        let value_at = |index: usize| rest.get(numbers + index).and_then(|token| token.value());
+        let details = rest[..numbers].iter().find_map(|token| token.value());
         Some(EnvoyLine {
             started: started.text,
             path,
             status,
-            flags: flags.said(),
+            flags: flags.value(),
             details,
-            duration: said(2),
-            address: said(NUMBERS).and_then(address),
-            agent: said(NUMBERS + 1),
-            request_id: said(NUMBERS + 2),
-            authority: said(NUMBERS + 3),
+            duration: value_at(2),
+            address: value_at(NUMERIC_FIELDS).and_then(address),
+            agent: value_at(NUMERIC_FIELDS + 1),
+            request_id: value_at(NUMERIC_FIELDS + 2),
+            authority: value_at(NUMERIC_FIELDS + 3),
         })
     }
 
-    pub(super) fn give(&self, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
+    pub(super) fn emit(&self, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
         if !model_api::is_request(self.path) {
             return sink.noise();
         }
@@ -79,7 +80,7 @@ impl<'l> EnvoyLine<'l> {
 /// Returns whether `token` is `-` or a comma-separated list of response flags.
 fn is_flags(token: Token<'_>) -> bool {
     let is_flag = |flag: &str| !flag.is_empty() && flag.bytes().all(|byte| byte.is_ascii_uppercase());
-    token.around == b' ' && (token.text == "-" || token.text.split(',').all(is_flag))
+    token.delimiter == b' ' && (token.text == "-" || token.text.split(',').all(is_flag))
 }
 
 #[cfg(test)]
@@ -88,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_default_format_and_istio_s_are_read() {
+    fn the_default_formats_of_envoy_and_istio_are_read() {
         let plain = r#"[2026-05-04T10:00:00.250Z] "POST /v1/messages HTTP/2" 503 UF,URX 154 91 226 - "10.0.0.1" "agent/1" "id-1" "llm.internal" "10.1.0.9:443""#;
         let line = EnvoyLine::of(plain).unwrap();
         assert_eq!((line.status, line.flags, line.duration), (503, Some("UF,URX"), Some("226")));

@@ -14,8 +14,8 @@ use std::net::IpAddr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Token<'l> {
     text: &'l str,
-    /// Delimiter of the field: `"`, `[` or a space.
-    around: u8,
+    /// `"` if it is quoted, `[` if it is in brackets, a space otherwise.
+    delimiter: u8,
 }
 
 /// Splits a line into its fields: quoted, in brackets, or separated by spaces. Returns `None` if a quote or bracket
@@ -38,7 +38,7 @@ fn tokens(line: &str) -> Option<Vec<Token<'_>>> {
                 (0, end, end)
             }
         };
-        tokens.push(Token { text: &rest[start..end], around: if start == 1 { first } else { b' ' } });
+        tokens.push(Token { text: &rest[start..end], delimiter: if start == 1 { first } else { b' ' } });
         rest = rest[after..].trim_start();
     }
     Some(tokens)
@@ -49,7 +49,7 @@ fn tokens(line: &str) -> Option<Vec<Token<'_>>> {
 fn end_of_word(text: &str) -> Option<usize> {
     let end = text.find(' ').unwrap_or(text.len());
     match text[..end].find("=\"") {
-        Some(sign) => Some(sign + 2 + closing_quote(&text[sign + 1..])?),
+        Some(equals) => Some(equals + 2 + closing_quote(&text[equals + 1..])?),
         None => Some(end),
     }
 }
@@ -71,31 +71,32 @@ fn closing_quote(text: &str) -> Option<usize> {
 fn address(text: &str) -> Option<&str> {
     let first = text.split(',').next().unwrap_or(text).trim();
     let is_ip = |text: &str| text.parse::<IpAddr>().is_ok();
-    let bare = match first.rsplit_once(':') {
+    let without_port = match first.rsplit_once(':') {
         _ if is_ip(first) => first,
         Some((address, _)) => address.trim_matches(['[', ']']),
         None => first,
     };
-    is_ip(bare).then_some(bare)
+    is_ip(without_port).then_some(without_port)
 }
 
 impl<'l> Token<'l> {
     /// Returns the text, or `None` if it is empty or `-`.
-    fn said(self) -> Option<&'l str> {
+    fn value(self) -> Option<&'l str> {
         (!matches!(self.text.trim(), "" | "-")).then_some(self.text)
     }
 
     /// Returns the path of a quoted request line such as `POST /path HTTP/1.1`.
-    fn path(self) -> Option<&'l str> {
+    fn request_path(self) -> Option<&'l str> {
         let (method, rest) = self.text.split_once(' ')?;
         let path = rest.rsplit_once(' ').filter(|(_, version)| version.starts_with("HTTP/")).map(|(path, _)| path)?;
         let is_method = !method.is_empty() && method.bytes().all(|byte| byte.is_ascii_uppercase());
-        (self.around == b'"' && is_method).then_some(path)
+        (self.delimiter == b'"' && is_method).then_some(path)
     }
 
+    /// Returns the status of a response; 0, which proxies log if there was none, is accepted too.
     fn status(self) -> Option<i64> {
         let status: i64 = self.text.parse().ok()?;
-        (self.around == b' ' && (self.text.len() == 3 || status == 0)).then_some(status)
+        (self.delimiter == b' ' && (self.text.len() == 3 || status == 0)).then_some(status)
     }
 }
 
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_fall_into_what_stands_in_quotes_brackets_or_between_spaces() {
+    fn fields_are_quoted_in_brackets_or_between_spaces() {
         let texts = |line| tokens(line).unwrap().iter().map(|token| token.text).collect::<Vec<_>>();
         assert_eq!(
             texts(r#"[t z] "GET / HTTP/1.1" 200 - "a \" b" """#),

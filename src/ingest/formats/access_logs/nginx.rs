@@ -32,17 +32,17 @@ impl Format for Nginx {
     }
 
     fn detect(&self, head: &Head<'_>) -> Match {
-        let (mut fit, mut all, mut requests) = (0, 0, 0);
-        let may_be_json = head.contains(JSON_MARK);
+        let (mut fit, mut all, mut model_requests) = (0, 0, 0);
+        let may_be_json = head.contains(REQUIRED_KEY);
         for (line, members) in head.parsed() {
             all += 1;
-            let json = || members.filter(|_| may_be_json && line.contains(JSON_MARK)).and_then(served_in);
-            let Some(served) = tokens_of(line).or_else(json) else { continue };
+            let json = || members.filter(|_| may_be_json && line.contains(REQUIRED_KEY)).and_then(from_members);
+            let Some(request) = from_combined_format(line).or_else(json) else { continue };
             fit += 1;
-            requests += usize::from(model_api::is_request(&served.path));
+            model_requests += usize::from(model_api::is_request(&request.path));
         }
         // Many servers write the combined format; a log without requests to a model API contains no attempts.
-        if requests > 0 && fit * 2 >= all { Match::Sure } else { Match::No }
+        if model_requests > 0 && fit * 2 >= all { Match::Sure } else { Match::No }
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
@@ -54,16 +54,16 @@ struct NginxDecoder;
 
 impl Decoder for NginxDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
-        block.each_line(sink, |sink, line, at| match tokens_of(line).or_else(|| json_of(line)) {
-            Some(served) if model_api::is_request(&served.path) => served.give(sink, line, at),
+        block.each_line(sink, |sink, line, at| match from_combined_format(line).or_else(|| from_json(line)) {
+            Some(request) if model_api::is_request(&request.path) => request.emit(sink, line, at),
             _ => sink.noise(),
         });
     }
 }
 
-/// A served request.
-struct Served<'l> {
-    /// End of the request: nginx writes the log line when the request is complete.
+/// A request that was served.
+struct ServedRequest<'l> {
+    /// End of the request: nginx writes the line when the request is complete.
     ended: Cow<'l, str>,
     path: Cow<'l, str>,
     status: i64,
@@ -74,58 +74,61 @@ struct Served<'l> {
 }
 
 /// Parses a line of the combined format: `addr - user [time] "request" status bytes "referer" "agent" ..`
-fn tokens_of(line: &str) -> Option<Served<'_>> {
+fn from_combined_format(line: &str) -> Option<ServedRequest<'_>> {
     if line.starts_with(['{', '[', '"']) {
         return None;
     }
     let tokens = tokens(line)?;
-    let place = tokens.iter().position(|token| token.around == b'[')?;
-    let [time, request, status, _, rest @ ..] = &tokens[place..] else { return None };
-    let path = request.path()?;
-    // Fields such as a time or the server name may precede the address.
-    if place > 6 {
+    let time_index = tokens.iter().position(|token| token.delimiter == b'[')?;
+    let [time, request, status, _, rest @ ..] = &tokens[time_index..] else { return None };
+    let path = request.request_path()?;
+    // Log formats may put a few fields before the address, such as the name of the server.
+    if time_index > MAX_FIELDS_BEFORE_TIME {
         return None;
     }
     let (agent, rest) = match rest {
-        [_, agent, rest @ ..] => (agent.said(), rest),
+        [_, agent, rest @ ..] => (agent.value(), rest),
         _ => (None, &[][..]),
     };
-    Some(Served {
+    Some(ServedRequest {
         ended: Cow::Borrowed(time.text),
         path: Cow::Borrowed(path),
         status: status.status()?,
-        address: tokens[..place].iter().find_map(|token| address(token.text)).map(str::to_owned),
+        address: tokens[..time_index].iter().find_map(|token| address(token.text)).map(str::to_owned),
         agent: agent.map(Cow::Borrowed),
         upstream: Upstream::of(rest),
     })
 }
 
-/// Status nginx logs if the client closed the connection before a response was sent.
-const CLIENT_LEFT: i64 = 499;
+/// Largest number of fields before the time; the combined format has three.
+const MAX_FIELDS_BEFORE_TIME: usize = 6;
 
-/// Text contained in every JSON line of the format.
-const JSON_MARK: &str = "\"upstream_status\"";
+/// Status that nginx logs if the client closed the connection before a response was sent.
+const CLIENT_CLOSED_REQUEST: i64 = 499;
+
+/// Key that every JSON line of the format contains.
+const REQUIRED_KEY: &str = "\"upstream_status\"";
 
 /// Parses a JSON line whose keys are the names of nginx variables.
-fn json_of(line: &str) -> Option<Served<'_>> {
-    if !line.starts_with('{') || !line.contains(JSON_MARK) {
+fn from_json(line: &str) -> Option<ServedRequest<'_>> {
+    if !line.starts_with('{') || !line.contains(REQUIRED_KEY) {
         return None;
     }
-    served_in(&Members::of(line).ok()?)
+    from_members(&Members::of(line).ok()?)
 }
 
-fn served_in<'l>(members: &Members<'l>) -> Option<Served<'l>> {
+fn from_members<'l>(members: &Members<'l>) -> Option<ServedRequest<'l>> {
     let path = members.first(&["request_uri", "uri"]).into_text().or_else(|| {
-        let request = members.words("request")?;
+        let request = members.scalar_text("request")?;
         request.split(' ').nth(1).map(|path| Cow::Owned(path.to_owned()))
     })?;
     let mut upstream = Upstream::default();
     for key in ["upstream_status", "upstream_response_time", "upstream_addr", "request_time", "request_id"] {
-        if let Some(value) = members.words(key) {
-            upstream.take(key, &value);
+        if let Some(value) = members.scalar_text(key) {
+            upstream.read_field(key, &value);
         }
     }
-    Some(Served {
+    Some(ServedRequest {
         ended: members
             .first(&["msec", "time_iso8601", "time_local", "@timestamp", "timestamp", "time", "ts"])
             .into_text()?,
@@ -140,8 +143,8 @@ fn served_in<'l>(members: &Members<'l>) -> Option<Served<'l>> {
     })
 }
 
-impl Served<'_> {
-    fn give(&self, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
+impl ServedRequest<'_> {
+    fn emit(&self, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
         let tries = self.upstream.statuses.len();
         if tries < 2 {
             let mut record = self.record(Some(self.status));
@@ -150,13 +153,13 @@ impl Served<'_> {
             record.put(Field::RequestId, self.upstream.request_id.as_deref());
             return sink.record(&record, raw, at);
         }
-        let own_call = || format!("{:016x}", FINGERPRINT.hash_one(raw));
-        let call = self.upstream.request_id.clone().unwrap_or_else(own_call);
+        let fingerprint = || format!("{:016x}", FINGERPRINT.hash_one(raw));
+        let call = self.upstream.request_id.clone().unwrap_or_else(fingerprint);
         let mut started = self.started_us(sink);
         for (nth, status) in self.upstream.statuses.iter().enumerate() {
             // The last server has no status if the client closed the connection before it responded.
-            let left = (self.status == CLIENT_LEFT && nth + 1 == tries).then_some(CLIENT_LEFT);
-            let mut record = self.record(status.filter(|status| *status > 0).or(left));
+            let closed = (self.status == CLIENT_CLOSED_REQUEST && nth + 1 == tries).then_some(CLIENT_CLOSED_REQUEST);
+            let mut record = self.record(status.filter(|status| *status > 0).or(closed));
             let seconds = self.upstream.seconds.get(nth).copied();
             match started {
                 Some(us) => record.put(Field::StartedAt, us),
@@ -171,6 +174,7 @@ impl Served<'_> {
             }
             record.put(Field::Endpoint, self.upstream.servers.get(nth).map(String::as_str));
             started = started.zip(seconds).map(|(us, seconds)| us + (seconds * 1e6) as i64);
+            // The text identifies the attempt, so it must differ between the attempts of a line.
             let text = format!("{raw} {}/{tries}", nth + 1);
             sink.record(&record, &text, Position { record: nth as u32, ..at });
         }
@@ -179,9 +183,9 @@ impl Served<'_> {
     /// Returns when the first server was tried, in µs since the epoch, or `None` if the line has no time per server.
     fn started_us(&self, sink: &Sink<'_>) -> Option<i64> {
         let ended = timestamp::from_text(&self.ended, sink.zone())?;
-        let of_tries = self.upstream.seconds.iter().sum::<f64>();
-        let total = self.upstream.request_s.unwrap_or(of_tries).max(of_tries);
-        (!self.upstream.seconds.is_empty()).then(|| ended.0 - (total * 1e6) as i64)
+        let upstream_s = self.upstream.seconds.iter().sum::<f64>();
+        let total_s = self.upstream.request_s.unwrap_or(upstream_s).max(upstream_s);
+        (!self.upstream.seconds.is_empty()).then(|| ended.0 - (total_s * 1e6) as i64)
     }
 
     /// Returns a record with the fields all attempts of the request share, and the status of one attempt.

@@ -22,7 +22,7 @@ impl Upstream {
     pub(super) fn of(rest: &[Token<'_>]) -> Upstream {
         let mut upstream = Upstream::default();
         for (key, value) in fields(rest) {
-            upstream.take(key, &value);
+            upstream.read_field(key, &value);
         }
         let tries = upstream.statuses.len();
         if upstream.seconds.len() != tries {
@@ -36,31 +36,31 @@ impl Upstream {
 
     /// Reads one field; `key` is empty for a field without a key. The form of `value` decides what it is; byte counts
     /// are skipped by their key.
-    pub(super) fn take(&mut self, key: &str, value: &str) {
-        let names = |words: &[&str]| words.iter().any(|word| key.contains(word));
-        let is_nameless = key.is_empty();
-        if names(&["bytes", "length", "size"]) {
+    pub(super) fn read_field(&mut self, key: &str, value: &str) {
+        let key_contains = |words: &[&str]| words.iter().any(|word| key.contains(word));
+        let has_no_key = key.is_empty();
+        if key_contains(&["bytes", "length", "size"]) {
             return;
         }
-        if let Some(statuses) = list(value, status) {
-            let is_named = key == "us" || names(&["status"]);
-            if is_named || (statuses.len() > 1 && self.statuses.is_empty()) {
+        if let Some(statuses) = parse_list(value, status) {
+            let is_status_key = key == "us" || key_contains(&["status"]);
+            if is_status_key || (statuses.len() > 1 && self.statuses.is_empty()) {
                 self.statuses = statuses;
             }
-        } else if let Some(seconds) = list(value, seconds) {
-            if seconds.len() > 1 || is_nameless || matches!(key, "rt" | "urt") || names(&["time"]) {
-                self.take_seconds(key, seconds.into_iter().map(Option::unwrap_or_default).collect());
+        } else if let Some(seconds) = parse_list(value, seconds) {
+            if seconds.len() > 1 || has_no_key || matches!(key, "rt" | "urt") || key_contains(&["time"]) {
+                self.keep_longest_times(key, seconds.into_iter().map(Option::unwrap_or_default).collect());
             }
-        } else if let Some(servers) = list(value, server) {
+        } else if let Some(servers) = parse_list(value, server) {
             self.servers = servers.into_iter().map(|server| server.unwrap_or_default().to_owned()).collect();
-        } else if key == "rid" || key.ends_with("request_id") || (is_nameless && is_request_id(value)) {
+        } else if key == "rid" || key.ends_with("request_id") || (has_no_key && is_request_id(value)) {
             self.request_id = Some(value.to_owned());
         }
     }
 
     /// Keeps the longest times: connect time and time to first byte never exceed the response time, and that never
     /// exceeds the request time.
-    fn take_seconds(&mut self, key: &str, seconds: Vec<f64>) {
+    fn keep_longest_times(&mut self, key: &str, seconds: Vec<f64>) {
         let sum = |list: &[f64]| list.iter().sum::<f64>();
         if seconds.len() > 1 || key.contains("upstream") || key == "urt" {
             if seconds.len() > self.seconds.len() || sum(&seconds) > sum(&self.seconds) {
@@ -81,11 +81,11 @@ fn is_request_id(value: &str) -> bool {
 /// comma, and a colon between groups of servers.
 fn fields<'l>(rest: &[Token<'l>]) -> Vec<(&'l str, String)> {
     let mut fields: Vec<(&str, String)> = Vec::new();
-    let mut goes_on = false;
+    let mut continues = false;
     for token in rest {
-        let is_sign = token.around == b' ' && token.text == ":";
+        let is_colon = token.delimiter == b' ' && token.text == ":";
         match fields.last_mut() {
-            Some((_, value)) if token.around == b' ' && (goes_on || is_sign) => {
+            Some((_, value)) if token.delimiter == b' ' && (continues || is_colon) => {
                 value.push(' ');
                 value.push_str(token.text);
             }
@@ -95,7 +95,7 @@ fn fields<'l>(rest: &[Token<'l>]) -> Vec<(&'l str, String)> {
                 fields.push((key, value.trim_matches('"').to_owned()));
             }
         }
-        goes_on = token.around == b' ' && (is_sign || token.text.ends_with(','));
+        continues = token.delimiter == b' ' && (is_colon || token.text.ends_with(','));
     }
     fields
 }
@@ -104,12 +104,13 @@ fn is_key(key: &str) -> bool {
     !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// Parses a list separated by commas or colons. Every member must be `-` (`None`) or accepted by `read`, and at least
+/// Parses a list separated by commas or colons. Every member must be `-` (`None`) or accepted by `parse`, and at least
 /// one must be accepted.
-fn list<'v, T>(value: &'v str, read: fn(&'v str) -> Option<T>) -> Option<Vec<Option<T>>> {
+fn parse_list<'v, T>(value: &'v str, parse: fn(&'v str) -> Option<T>) -> Option<Vec<Option<T>>> {
     let members = value.split(", ").flat_map(|part| part.split(" : ")).map(str::trim);
-    let members: Vec<Option<T>> =
-        members.map(|member| if member == "-" { Some(None) } else { read(member).map(Some) }).collect::<Option<_>>()?;
+    let members: Vec<Option<T>> = members
+        .map(|member| if member == "-" { Some(None) } else { parse(member).map(Some) })
+        .collect::<Option<_>>()?;
     members.iter().any(Option::is_some).then_some(members)
 }
 
@@ -140,15 +141,15 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_told_by_key_or_by_their_looks() {
-        let both = [
+    fn lists_are_recognized_by_key_or_by_form() {
+        let lines = [
             r#"rt=1.750 us="502, 200" urt="0.500, 1.250" ua="10.0.0.1:443, 10.0.0.2:443""#,
             r#"request_time=1.750 upstream_status=502, 200 upstream_response_time=0.500, 1.250 upstream_addr=10.0.0.1:443, 10.0.0.2:443"#,
             r#""502, 200" 1.750 "0.010, 0.010" "0.500, 1.250" "10.0.0.1:443, 10.0.0.2:443""#,
             "1.750 0.500, 1.250 502, 200 10.0.0.1:443, 10.0.0.2:443",
             "502 : 200 0.500 : 1.250 1.750 10.0.0.1:443 : 10.0.0.2:443",
         ];
-        for rest in both {
+        for rest in lines {
             let found = of(rest);
             assert_eq!(found.statuses, [Some(502), Some(200)], "{rest}");
             assert_eq!((found.seconds, found.request_s), (vec![0.5, 1.25], Some(1.75)), "{rest}");
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn one_number_without_a_key_is_no_status() {
+    fn a_single_status_without_a_key_is_ignored() {
         assert_eq!(of("423 0.250").statuses, []);
         assert_eq!(of("423 0.250").request_s, Some(0.25));
         assert_eq!(of("upstream_status=429").statuses, [Some(429)]);

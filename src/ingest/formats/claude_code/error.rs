@@ -9,10 +9,10 @@ use crate::ingest::record::json::Reader;
 pub(super) fn of_retry(line: &Json<'_>, draft: &mut Draft) {
     match line.get("error") {
         Some(error @ Json::Object(_)) => of_object(error, draft),
-        Some(error) => error.words().iter().for_each(|text| of_text(text, draft)),
+        Some(error) => error.scalar_text().iter().for_each(|text| of_text(text, draft)),
         None => line.text_of("content").iter().for_each(|text| of_text(text, draft)),
     }
-    // Older versions log the connection error beside the error.
+    // Older versions log the connection error under `cause`, beside `error`.
     if !draft.has("exception") {
         draft.set("exception", line.at(&["cause", "code"]).and_then(Json::text));
     }
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_status_stands_at_the_front_of_a_text() {
+    fn a_status_is_read_from_the_start_of_a_text() {
         for (text, status, rest) in [
             ("529 Overloaded", Some(529), " Overloaded"),
             (r#"500 {"a":1}"#, Some(500), r#" {"a":1}"#),

@@ -1,12 +1,12 @@
-//! Claude Code session transcripts: failures that are retried, failures that end a call, and answers.
+//! Claude Code session transcripts: failures that are retried, failures that end a call, and responses.
 
 pub(super) mod calls;
 pub(super) mod error;
 pub(super) mod line;
 
-use super::draft::read_all;
+use super::draft::decode_all;
 use super::json_lines::JsonLines;
-use super::tree::{Inside, Json, each_value};
+use super::tree::{Json, Parsing, each_value};
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::head::Head;
@@ -22,7 +22,7 @@ use std::collections::hash_map::Entry as Slot;
 pub(in crate::ingest) struct ClaudeCode;
 
 /// Number of lines examined by `detect`.
-const LINES_LOOKED_AT: usize = 50;
+const EXAMINED_LINES: usize = 50;
 
 impl Format for ClaudeCode {
     fn name(&self) -> &'static str {
@@ -39,10 +39,10 @@ impl Format for ClaudeCode {
 
     fn detect(&self, head: &Head<'_>) -> Match {
         let (mut all, mut certain, mut fit) = (0, 0, 0);
-        for (line, members) in head.parsed().take(LINES_LOOKED_AT) {
+        for (line, members) in head.parsed().take(EXAMINED_LINES) {
             let is_certain = members.map_or_else(|| is_certain_but_cut_off(line), is_certain);
             certain += usize::from(is_certain);
-            fit += usize::from(is_certain || members.is_some_and(is_companion));
+            fit += usize::from(is_certain || members.is_some_and(is_of_other_type));
             all += 1;
         }
         if certain > 0 && fit * 2 >= all { Match::Sure } else { Match::No }
@@ -63,7 +63,7 @@ impl Format for ClaudeCode {
 
 /// Returns whether only Claude Code writes a line with these members.
 fn is_certain(members: &Members<'_>) -> bool {
-    let has = |key: &str| members.names(key);
+    let has = |key: &str| members.contains_key(key);
     let kind = members.text("type");
     let is_retry = kind.as_deref() == Some("system") || !has("type");
     (has("isSidechain") && has("sessionId") && has("uuid"))
@@ -78,11 +78,11 @@ fn is_certain_but_cut_off(line: &str) -> bool {
 }
 
 fn has_retry(members: &Members<'_>) -> bool {
-    ["retryAttempt", "retryInMs", "sessionId"].iter().any(|key| members.names(key))
+    ["retryAttempt", "retryInMs", "sessionId"].iter().any(|key| members.contains_key(key))
 }
 
-/// Returns whether a line is of a type that occurs in transcripts without containing an attempt.
-fn is_companion(members: &Members<'_>) -> bool {
+/// Returns whether a line is of a type that occurs in transcripts and does not concern attempts.
+fn is_of_other_type(members: &Members<'_>) -> bool {
     const TYPES: [&str; 11] = [
         "file-history-snapshot",
         "summary",
@@ -99,7 +99,7 @@ fn is_companion(members: &Members<'_>) -> bool {
     members.text("type").is_some_and(|name| TYPES.contains(&&*name))
 }
 
-/// Keeps all attempts until the end of the input: a failure may be written after the answer it preceded.
+/// Keeps all entries until the end of the input: a failure may be written after the response to its retry.
 #[derive(Default)]
 struct TranscriptDecoder {
     entries: Vec<Entry>,
@@ -110,12 +110,12 @@ struct TranscriptDecoder {
 
 impl Decoder for TranscriptDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
-        each_value(block, sink, Inside::WhenAsked, |_, json, at| self.take(json, at));
+        each_value(block, sink, Parsing::Lazy, |_, json, at| self.take(json, at));
     }
 
     fn finish(&mut self, sink: &mut Sink<'_>) {
         self.known.clear();
-        read_all(calls::settle(std::mem::take(&mut self.entries)), &mut self.lines, sink);
+        decode_all(calls::assign_calls(std::mem::take(&mut self.entries)), &mut self.lines, sink);
     }
 }
 
@@ -123,13 +123,13 @@ impl TranscriptDecoder {
     /// Returns whether the line contains an attempt not read before.
     fn take(&mut self, json: &Json<'_>, at: Position<'_>) -> bool {
         let Some(entry) = line::read(json, at) else { return false };
-        let is_attempt = entry.what.is_attempt();
+        let is_attempt = entry.kind.is_attempt();
         match self.known.entry(line::identity(json, &entry)) {
             Slot::Occupied(known) => {
-                // A further block of the same answer, or a repetition of the record.
+                // A further block of the same response, or a repetition of the record.
                 let Some(first) = self.entries.get_mut(*known.get()) else { return false };
                 if is_attempt {
-                    line::fold(first, &entry);
+                    line::merge_response(first, &entry);
                 }
                 false
             }

@@ -1,7 +1,7 @@
 //! Requests and responses as JSON lines: `{"request": {...}, "response": {...}}`, as written by claude-trace and
 //! proxies.
 
-use super::{put_answer, put_request};
+use super::{put_request, put_response};
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::formats::json_objects::{Members, ObjectDecoder, match_members};
 use crate::ingest::formats::model_api;
@@ -34,7 +34,7 @@ impl Format for ApiLog {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(ObjectDecoder(take))
+        Box::new(ObjectDecoder(read_object))
     }
 }
 
@@ -56,12 +56,12 @@ fn url_of<'t>(request: &Members<'t>) -> Option<Cow<'t, str>> {
     request.first(&["url", "path"]).into_text()
 }
 
-fn take(pair: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
+fn read_object(pair: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
     let (request, response) = (pair.object("request"), pair.object("response"));
     let Some(url) = url_of(&request).filter(|url| model_api::is_request(url) && is_pair(pair)) else {
         return sink.noise();
     };
-    let (asked, answer) = (body_of(&request), body_of(&response));
+    let (request_body, response_body) = (body_of(&request), body_of(&response));
     let error = pair.object_text("error");
     if error.is_empty() && response.is_empty() {
         // The request was still pending when the log ended.
@@ -69,7 +69,7 @@ fn take(pair: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
     }
     let mut record = Record::default();
     put_times(&mut record, pair, &request, &response);
-    put_request(&mut record, url, request.json("headers"), Some(&asked));
+    put_request(&mut record, url, request.json("headers"), Some(&request_body));
     if let Some(headers) = response.json("headers") {
         record.put_headers(headers);
     }
@@ -77,7 +77,7 @@ fn take(pair: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
     if !error.is_empty() {
         record.put_error(&error);
     }
-    put_answer(&mut record, &answer);
+    put_response(&mut record, &response_body);
     sink.record(&record, raw, at);
 }
 

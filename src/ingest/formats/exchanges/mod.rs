@@ -65,7 +65,7 @@ pub(super) fn put_aws_attempt(record: &mut Record<'_>, text: &str) {
 
 /// Calls `each` with every header of an object or of a list of `{name, value}`.
 fn each_header<'t>(headers: &'t str, mut each: impl FnMut(&str, Cow<'t, str>)) {
-    let mut list = |name: Option<Cow<'t, str>>, value: Scalar<'t>| {
+    let mut emit = |name: Option<Cow<'t, str>>, value: Scalar<'t>| {
         if let (Some(name), Some(value)) = (name, value.into_text()) {
             each(&name, value);
         }
@@ -84,21 +84,21 @@ fn each_header<'t>(headers: &'t str, mut each: impl FnMut(&str, Cow<'t, str>)) {
                 }
                 Ok(())
             })?;
-            list(name, value);
+            emit(name, value);
             Ok(())
         });
     } else if let Ok(members) = Members::of(headers) {
         for (name, value) in members.iter() {
-            list(Some(Cow::Owned(name.to_owned())), Reader::new(value).scalar().unwrap_or(Scalar::Null));
+            emit(Some(Cow::Owned(name.to_owned())), Reader::new(value).scalar().unwrap_or(Scalar::Null));
         }
     }
 }
 
 /// Reads a response body: its error and its token counts, also as events of a stream.
-fn put_answer<'t>(record: &mut Record<'t>, body: &'t str) {
+fn put_response<'t>(record: &mut Record<'t>, body: &'t str) {
     record.put_body(body);
     match Members::of(body) {
-        Ok(answer) => put_usage(record, &answer),
+        Ok(response) => put_usage(record, &response),
         Err(_) => possible_usages(body).for_each(|data| {
             if let Ok(event) = Members::of(&data) {
                 put_usage_of_event(record, &event);
@@ -107,8 +107,8 @@ fn put_answer<'t>(record: &mut Record<'t>, body: &'t str) {
     }
 }
 
-/// Sets the token counts of an event, which are for the whole response so far: later ones replace earlier ones. They
-/// are beside the type of the event, or within the message or response that begins or is complete.
+/// Sets the token counts of an event. They are of the whole response so far, so that later ones replace earlier ones,
+/// and stand beside the type of the event, or in its `message` or `response`.
 fn put_usage_of_event(record: &mut Record<'_>, event: &Members<'_>) {
     for holder in ["message", "response"] {
         put_usage(record, &event.object(holder));
@@ -117,8 +117,8 @@ fn put_usage_of_event(record: &mut Record<'_>, event: &Members<'_>) {
 }
 
 /// Sets the token counts, in the spellings of Anthropic and OpenAI.
-fn put_usage(record: &mut Record<'_>, answer: &Members<'_>) {
-    let usage = answer.object("usage");
+fn put_usage(record: &mut Record<'_>, response: &Members<'_>) {
+    let usage = response.object("usage");
     record.put(Field::InputTokens, usage.first(&["input_tokens", "prompt_tokens"]).integer());
     record.put(Field::OutputTokens, usage.first(&["output_tokens", "completion_tokens"]).integer());
     record.put(Field::CacheRead, usage.integer("cache_read_input_tokens"));

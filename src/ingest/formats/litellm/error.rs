@@ -3,9 +3,9 @@
 use crate::ingest::formats::json_objects::Members;
 use crate::ingest::record::{Field, Record};
 
-/// Sets the error from `error_information`. LiteLLM reports overloads of Anthropic as status 500, so the type in the
-/// message decides (measured with 1.110:
-/// `InternalServerError: AnthropicError - {"type": "error", "error": {"type": "overloaded_error", ..}}`).
+/// Sets the error from `error_information`. LiteLLM reports an overload of Anthropic as status 500, which is corrected
+/// by the type in the message (seen with LiteLLM 1.110: `InternalServerError: AnthropicError - {"type": "error",
+/// "error": {"type": "overloaded_error", ..}}`).
 pub(super) fn put_error<'t>(record: &mut Record<'t>, error: &Members<'t>, message: Option<&'t str>) {
     record.put(Field::Code, error.scalar("error_code"));
     record.put(Field::Exception, error.scalar("error_class"));
@@ -13,7 +13,7 @@ pub(super) fn put_error<'t>(record: &mut Record<'t>, error: &Members<'t>, messag
     record.put(Field::Provider, error.scalar("llm_provider"));
     let Some(message) = message else { return };
     if let Some(start) = message.find('{') {
-        // The text after the body is advice, not part of the error.
+        // LiteLLM appends advice after the body, which is not part of the error.
         let end = message.rfind('}').map_or(message.len(), |end| end + 1);
         record.put_error(message.get(start..end).unwrap_or_default());
     }

@@ -37,7 +37,7 @@ impl Format for LiteLlm {
     }
 
     fn decoder(&self) -> Box<dyn Decoder> {
-        Box::new(ObjectDecoder(take))
+        Box::new(ObjectDecoder(read_object))
     }
 }
 
@@ -69,10 +69,10 @@ fn is_payload(members: &Members<'_>) -> bool {
         && ["litellm_call_id", "hidden_params", "model_map_information"].iter().any(|key| members.has(key))
 }
 
-fn take(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
+fn read_object(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
     match kind_of(members) {
-        Some(Kind::Payload(payload)) => payload::take(&payload, sink, raw, at),
-        Some(Kind::SpendRow) => spend::take(members, sink, raw, at),
+        Some(Kind::Payload(payload)) => payload::read_object(&payload, sink, raw, at),
+        Some(Kind::SpendRow) => spend::read_object(members, sink, raw, at),
         None => sink.noise(),
     }
 }

@@ -20,15 +20,15 @@ const FIELDS: &[(&str, Field)] = &[
     ("response_cost", Field::CostUsd),
 ];
 
-pub(super) fn take(payload: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
+pub(super) fn read_object(payload: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
     if payload.scalar("cache_hit").truth() == Some(true) {
-        // Served from the cache; nothing was sent.
+        // A response from the cache: no request was sent to the provider.
         return sink.noise();
     }
     let (error, metadata) = (payload.object("error_information"), payload.object("metadata"));
     let hidden = payload.object("hidden_params");
     let headers = hidden.object("additional_headers");
-    let message = error.words("error_message").or_else(|| payload.words("error_str"));
+    let message = error.scalar_text("error_message").or_else(|| payload.scalar_text("error_str"));
     let mut record = Record { client: Some(Cow::Borrowed("litellm")), ..Record::default() };
     put_names(&mut record, payload, &metadata);
     put_headers(&mut record, &headers);
@@ -39,7 +39,7 @@ pub(super) fn take(payload: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Po
     {
         record.put(Field::TtftS, first - started);
     }
-    match payload.words("status").as_deref() {
+    match payload.scalar_text("status").as_deref() {
         Some("success") => {
             record.success = Some(true);
             let choices = payload.object("response").objects("choices");
@@ -58,20 +58,20 @@ pub(super) fn take(payload: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Po
     }
     put_number(&mut record, &metadata, &headers);
     let took_s = payload.number("endTime").zip(started).map(|(ended, started)| ended - started);
-    record.attempts_implied = retried_beneath(&record, payload, took_s.unwrap_or(0.0));
+    record.attempts_implied = attempts_of_sdk(&record, payload, took_s.unwrap_or(0.0));
     sink.record(&record, raw, at);
 }
 
 /// Sets call, run, layer, key and organization. The attempts of a call share a trace id; if the user set a session,
 /// its id replaces the trace ids of all its calls.
 fn put_names<'t>(record: &mut Record<'t>, payload: &Members<'t>, metadata: &Members<'t>) {
-    let (trace, session) = (payload.words("trace_id"), payload.words("session_id"));
+    let (trace, session) = (payload.scalar_text("trace_id"), payload.scalar_text("session_id"));
     if trace.is_some() && session.is_none() {
         record.call_id = trace.clone();
     }
     record.run_id = session.or(trace);
     // Only the router has groups of deployments.
-    let is_routed = ["model_group", "model_id"].iter().any(|key| payload.words(key).is_some());
+    let is_routed = ["model_group", "model_id"].iter().any(|key| payload.scalar_text(key).is_some());
     if is_routed {
         record.layer = Some(Cow::Borrowed("gateway"));
     }
@@ -79,8 +79,8 @@ fn put_names<'t>(record: &mut Record<'t>, payload: &Members<'t>, metadata: &Memb
     record.put(Field::Org, metadata.first(&["user_api_key_org_id", "user_api_key_team_id"]));
 }
 
-/// Sets response headers. Failures keep the provider's names, successes prefix them with `llm_provider-`, and older
-/// versions use underscores.
+/// Sets response headers. Payloads of failures have the provider's names of headers; those of successes prefix them
+/// with `llm_provider-`; older versions write underscores.
 fn put_headers<'t>(record: &mut Record<'t>, headers: &Members<'t>) {
     for (name, value) in headers.iter().filter(|(name, _)| !name.starts_with("x-litellm-")) {
         let name = name.strip_prefix("llm_provider-").unwrap_or(name).replace('_', "-");
@@ -94,8 +94,10 @@ fn put_headers<'t>(record: &mut Record<'t>, headers: &Members<'t>) {
 /// numbers, since only the last has a count.
 fn put_number<'t>(record: &mut Record<'t>, metadata: &Members<'t>, headers: &Members<'t>) {
     let fallbacks = headers.integer("x-litellm-attempted-fallbacks").unwrap_or(0);
-    let count =
-        |of: &str| metadata.integer(of).or_else(|| headers.integer(&format!("x-litellm-{}", of.replace('_', "-"))));
+    let count = |name: &str| {
+        let in_headers = || headers.integer(&format!("x-litellm-{}", name.replace('_', "-")));
+        metadata.integer(name).or_else(in_headers)
+    };
     if fallbacks == 0 && record.call_id.is_some() {
         record.put(Field::NumberFromZero, count("attempted_retries"));
         record.put(Field::MaxRetries, count("max_retries"));
@@ -103,32 +105,33 @@ fn put_number<'t>(record: &mut Record<'t>, metadata: &Members<'t>, headers: &Mem
 }
 
 /// Providers that LiteLLM calls through the OpenAI SDK, which itself retries if there is no router.
-const BY_SDK: [&str; 4] = ["openai", "azure", "text-completion-openai", "custom_openai"];
-/// Default number of retries of that SDK, its first and longest wait in seconds, and the least share of a wait that
-/// jitter leaves (openai-python, _constants.py and _base_client.py).
-const SDK_RETRIES: i64 = 2;
+const OPENAI_SDK_PROVIDERS: [&str; 4] = ["openai", "azure", "text-completion-openai", "custom_openai"];
+/// Default number of retries of that SDK (openai-python, `_constants.py`).
+const DEFAULT_SDK_RETRIES: i64 = 2;
+/// First and longest wait of that SDK in seconds (openai-python, `_constants.py`).
 const FIRST_WAIT_S: f64 = 0.5;
 const LONGEST_WAIT_S: f64 = 8.0;
-const LEAST_SHARE: f64 = 0.75;
+/// Smallest share of a wait that is left after jitter (openai-python, `_base_client.py`).
+const MIN_JITTER: f64 = 0.75;
 
 /// Infers how many attempts of the SDK a failure represents. The payload does not count them; the duration shows
 /// whether the waits between them fit.
-fn retried_beneath(record: &Record<'_>, payload: &Members<'_>, took_s: f64) -> Option<i64> {
-    let by_sdk = record.provider.as_deref().is_some_and(|provider| BY_SDK.contains(&provider));
-    let refused = record.headers.should_retry == Some(false);
-    if record.layer.is_some() || !by_sdk || refused {
+fn attempts_of_sdk(record: &Record<'_>, payload: &Members<'_>, took_s: f64) -> Option<i64> {
+    let uses_sdk = record.provider.as_deref().is_some_and(|provider| OPENAI_SDK_PROVIDERS.contains(&provider));
+    let server_forbids_retry = record.headers.should_retry == Some(false);
+    if record.layer.is_some() || !uses_sdk || server_forbids_retry {
         return None;
     }
-    beneath(record.status, payload.object("model_parameters").integer("max_retries"), took_s)
+    sdk_attempts(record.status, payload.object("model_parameters").integer("max_retries"), took_s)
 }
 
 /// Returns the number of attempts of the SDK behind a failure with this status and duration in seconds, or `None` if
 /// the SDK would not have retried or its waits do not fit.
-pub(super) fn beneath(status: Option<i64>, max_retries: Option<i64>, took_s: f64) -> Option<i64> {
-    let retries = max_retries.unwrap_or(SDK_RETRIES).clamp(0, 100);
+pub(super) fn sdk_attempts(status: Option<i64>, max_retries: Option<i64>, took_s: f64) -> Option<i64> {
+    let retries = max_retries.unwrap_or(DEFAULT_SDK_RETRIES).clamp(0, 100);
     if !status.is_some_and(|status| matches!(status, 408 | 409 | 429) || status >= 500) {
         return None;
     }
-    let waits = (0..retries).map(|nth| (FIRST_WAIT_S * 2f64.powi(nth as i32)).min(LONGEST_WAIT_S) * LEAST_SHARE);
+    let waits = (0..retries).map(|nth| (FIRST_WAIT_S * 2f64.powi(nth as i32)).min(LONGEST_WAIT_S) * MIN_JITTER);
     (retries > 0 && took_s >= waits.sum::<f64>()).then_some(retries + 1)
 }

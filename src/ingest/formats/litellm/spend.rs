@@ -20,16 +20,16 @@ const FIELDS: &[(&str, Field)] = &[
     ("spend", Field::CostUsd),
 ];
 
-pub(super) fn take(row: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
+pub(super) fn read_object(row: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Position<'_>) {
     if row.scalar("cache_hit").truth() == Some(true) {
-        // Served from the cache; nothing was sent.
+        // A response from the cache: no request was sent to the provider.
         return sink.noise();
     }
     let metadata = row.object_text("metadata");
     let metadata = Members::of(&metadata).unwrap_or_default();
     let error = metadata.object("error_information");
-    let message = error.words("error_message");
-    let status = row.words("status").or_else(|| metadata.words("status"));
+    let message = error.scalar_text("error_message");
+    let status = row.scalar_text("status").or_else(|| metadata.scalar_text("status"));
     let failed = status.as_deref() == Some("failure") || !error.is_empty() && error.has("error_class");
     let mut record = Record {
         client: Some(Cow::Borrowed("litellm")),
@@ -42,7 +42,7 @@ pub(super) fn take(row: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Positi
     }
     row.put(&mut record, FIELDS);
     record.put(Field::Org, row.scalar("team_id"));
-    // The proxy's own count of retries, which have no rows of their own.
+    // The proxy counts its retries, which have no rows of their own.
     record.headers.gateway_retries = metadata.integer("attempted_retries");
     sink.record(&record, raw, at);
 }

@@ -11,7 +11,7 @@ use crate::ingest::record::header_names::{Header, LimitPart};
 use crate::ingest::record::scan::Kind;
 use crate::ingest::record::{DEAREST_USD, cost_micro_usd, ttft_ms_plus_1};
 use crate::ingest::timestamp;
-use crate::model::{Detail, LimitKind, Span, Time, Usage, Zone};
+use crate::model::{CompactDuration, Detail, LimitKind, Time, Usage, Zone};
 
 /// What a value that differs from line to line sets.
 #[derive(Clone, Copy, Debug)]
@@ -211,7 +211,7 @@ impl<'l> PerLine<'l> {
             Slot::DurationNs => self.took(value.number()?.map(|ns| ns / 1e6))?,
             Slot::DurationBare => {
                 self.moments.bare_duration = value.number()?;
-                possible(self.moments.bare_duration.map(|ns| ns / 1e6), Span::LONGEST_MS)?;
+                possible(self.moments.bare_duration.map(|ns| ns / 1e6), CompactDuration::LONGEST_MS)?;
                 self.durations += u8::from(self.moments.bare_duration.is_some());
             }
             Slot::InputTokens => self.consumed(value.integer()?, |usage| &mut usage.input_tokens)?,
@@ -228,7 +228,7 @@ impl<'l> PerLine<'l> {
             }
             Slot::TtftMs => {
                 let ttft = value.number()?;
-                possible(ttft, Span::LONGEST_MS)?;
+                possible(ttft, CompactDuration::LONGEST_MS)?;
                 if let Some(ms) = ttft.filter(|ms| *ms >= 0.0) {
                     self.usage.get_or_insert_default().ttft_ms_plus_1 = ttft_ms_plus_1(Some(ms));
                 }
@@ -236,7 +236,7 @@ impl<'l> PerLine<'l> {
             Slot::ChunkGapMs => {
                 let gap = value.number()?;
                 // A long gap is stored in a detail beside the row.
-                if gap.is_some_and(|ms| ms >= Detail::LEAST_CHUNK_GAP_MS) {
+                if gap.is_some_and(|ms| ms >= Detail::MIN_CHUNK_GAP_MS) {
                     return None;
                 }
                 self.chunk_gap = gap.is_some();
@@ -255,7 +255,7 @@ impl<'l> PerLine<'l> {
 
     #[inline]
     fn took(&mut self, ms: Option<f64>) -> Option<()> {
-        possible(ms, Span::LONGEST_MS)?;
+        possible(ms, CompactDuration::LONGEST_MS)?;
         self.durations += u8::from(ms.is_some());
         self.moments.duration_ms = ms.or(self.moments.duration_ms);
         Some(())

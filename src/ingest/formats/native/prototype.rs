@@ -9,7 +9,9 @@ use crate::ingest::record::header_names::Header;
 use crate::ingest::record::origins::{NAMES, Origins};
 use crate::ingest::record::scan::Kind;
 use crate::ingest::record::{FINGERPRINT, Place, Record, body_hash, fingerprint, keep_ids, kept_id};
-use crate::model::{Attempt, AttemptTable, Detail, DetailId, Flags, LimitKind, Origin, OriginId, Reading, Span};
+use crate::model::{
+    Attempt, AttemptTable, CompactDuration, Detail, DetailId, Flags, LimitKind, Origin, OriginId, Reading,
+};
 use std::hash::BuildHasher;
 
 /// Flags derived from varying values.
@@ -124,7 +126,7 @@ impl Prototype {
         let answered = row.ended();
         for kind in LimitKind::ALL {
             if let (Some(limit), Some(remaining)) = (self.limits[kind as usize], said.remaining[kind as usize]) {
-                table.gauges.add(&table.names, origin, answered, Reading { kind, limit, remaining });
+                table.headroom.add(&table.names, origin, answered, Reading { kind, limit, remaining });
             }
         }
         let (run, call) = self.names_of(&said);
@@ -136,7 +138,8 @@ impl Prototype {
                 table.push(row, None, said.usage);
             }
             Some(detail) => {
-                let (request_id, call_id) = (table.keep(request_id.map(kept_id)), table.keep(call.map(kept_id)));
+                let (request_id, call_id) =
+                    (table.store_text(request_id.map(kept_id)), table.store_text(call.map(kept_id)));
                 table.push(row, Some(Detail { request_id, call_id, request_hash, ..detail }), said.usage);
             }
         }
@@ -164,7 +167,7 @@ impl Prototype {
             file: place.file,
             line: place.line,
             identity: (FINGERPRINT.hash_one(request_id.unwrap_or(line)) >> 32) as u32,
-            duration: duration_ms.map_or(Span::UNKNOWN, Span::from_ms),
+            duration: duration_ms.map_or(CompactDuration::UNKNOWN, CompactDuration::from_ms),
             detail: DetailId::NONE,
             flags,
             ..self.row

@@ -16,20 +16,21 @@ pub(super) enum Message<'l> {
     /// Outcome of an attempt.
     Outcome {
         url: &'l str,
-        result: Result,
+        outcome: Outcome,
         duration_ms: Option<f64>,
         next: Next,
     },
     /// The start of an object in the notation of `util.inspect`.
     Object {
-        kind: Object,
+        kind: ObjectKind,
         literal: &'l str,
     },
     Other,
 }
 
+/// How an attempt ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Result {
+pub(super) enum Outcome {
     Status(i64),
     TimedOut,
     NoConnection,
@@ -38,16 +39,20 @@ pub(super) enum Result {
 /// What the SDK does after an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// It retries; attempts left, including that retry.
-    Retry { left: i64 },
+    /// It retries.
+    Retry {
+        /// Number of attempts left, including that retry.
+        attempts_left: i64,
+    },
     /// No attempts are left.
     Exhausted,
-    /// Nothing, or not logged.
+    /// Nothing, or it is not logged.
     End,
 }
 
+/// Kind of a logged object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Object {
+pub(super) enum ObjectKind {
     Request,
     /// A response with its headers.
     Response,
@@ -57,12 +62,12 @@ pub(super) enum Object {
 }
 
 /// Maximum length of the text before the id, in bytes.
-const PREFIX: usize = 96;
+const MAX_PREFIX: usize = 96;
 
 /// Parses a line; `None` if it has no id.
 pub(super) fn read(line: &str) -> Option<AttemptLine<'_>> {
-    let front = &line[..line.floor_char_boundary(PREFIX)];
-    let rest = line.get(front.find("[log_")? + 1..)?;
+    let start = &line[..line.floor_char_boundary(MAX_PREFIX)];
+    let rest = line.get(start.find("[log_")? + 1..)?;
     let (inside, message) = rest.split_once(']')?;
     let mut parts = inside.split(", ");
     let id = parts.next().filter(|id| is_id(id))?;
@@ -84,39 +89,39 @@ fn is_id(text: &str) -> bool {
 fn message_of(text: &str) -> Message<'_> {
     if let Some((head, at)) = text.find('{').map(|at| (&text[..at], at)) {
         let kind = match head.split(" (").next().unwrap_or_default().trim_end() {
-            "sending request" => Object::Request,
-            "response error" | "response start" => Object::Response,
-            "response parsed" => Object::Parsed,
-            _ => Object::Other,
+            "sending request" => ObjectKind::Request,
+            "response error" | "response start" => ObjectKind::Response,
+            "response parsed" => ObjectKind::Parsed,
+            _ => ObjectKind::Other,
         };
-        if kind != Object::Other || head.trim_end().ends_with(')') {
+        if kind != ObjectKind::Other || head.trim_end().ends_with(')') {
             return Message::Object { kind, literal: &text[at..] };
         }
     }
-    outcome(text).unwrap_or(Message::Other)
+    outcome_of(text).unwrap_or(Message::Other)
 }
 
-/// `post https://host/v1/messages failed with status 529 in 28ms - retrying, 2 attempts remaining`,
+/// Parses `post https://host/v1/messages failed with status 529 in 28ms - retrying, 2 attempts remaining`,
 /// `connection timed out - error; no more retries left`
-fn outcome(text: &str) -> Option<Message<'_>> {
+fn outcome_of(text: &str) -> Option<Message<'_>> {
     let next = next_of(text);
     if let Some(rest) = text.strip_prefix("connection ") {
-        let result = if rest.starts_with("timed out") { Result::TimedOut } else { Result::NoConnection };
-        let is_told = rest.starts_with("timed out") || rest.starts_with("failed");
-        return is_told.then_some(Message::Outcome { url: "", result, duration_ms: None, next });
+        let outcome = if rest.starts_with("timed out") { Outcome::TimedOut } else { Outcome::NoConnection };
+        let is_outcome = rest.starts_with("timed out") || rest.starts_with("failed");
+        return is_outcome.then_some(Message::Outcome { url: "", outcome, duration_ms: None, next });
     }
     let (request, rest) = text.split_once(" with status ")?;
     let request = request.strip_suffix(" failed").or_else(|| request.strip_suffix(" succeeded"))?;
     let url = request.split_once(' ').map_or(request, |(_, url)| url);
     let status = rest.get(..3)?.parse().ok()?;
     let duration_ms = rest.get(3..)?.strip_prefix(" in ").and_then(|rest| rest.split("ms").next()?.parse().ok());
-    Some(Message::Outcome { url, result: Result::Status(status), duration_ms, next })
+    Some(Message::Outcome { url, outcome: Outcome::Status(status), duration_ms, next })
 }
 
 fn next_of(text: &str) -> Next {
-    let left = |text: &str| text.split_once("retrying, ")?.1.split(' ').next()?.parse().ok();
-    match left(text) {
-        Some(left) => Next::Retry { left },
+    let attempts_left = |text: &str| text.split_once("retrying, ")?.1.split(' ').next()?.parse().ok();
+    match attempts_left(text) {
+        Some(attempts_left) => Next::Retry { attempts_left },
         None if text.contains("no more retries left") => Next::Exhausted,
         None => Next::End,
     }
@@ -127,35 +132,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_the_sdk() {
+    fn lines_of_the_sdk_are_read() {
         let url = "https://api.example/v1/messages";
         let line = r#"[log_0a1b2c, retryOf: log_0a1b2b, request-id: "req_7"] post https://api.example/v1/messages failed with status 529 in 28ms - retrying, 1 attempts remaining"#;
         let message = Message::Outcome {
             url,
-            result: Result::Status(529),
+            outcome: Outcome::Status(529),
             duration_ms: Some(28.0),
-            next: Next::Retry { left: 1 },
+            next: Next::Retry { attempts_left: 1 },
         };
         let expected =
             AttemptLine { id: "log_0a1b2c", retry_of: Some("log_0a1b2b"), request_id: Some("req_7"), message };
         assert_eq!(read(line), Some(expected));
         for (line, expected) in [
-            ("[log_0a1b2c] sending request {", Message::Object { kind: Object::Request, literal: "{" }),
+            ("[log_0a1b2c] sending request {", Message::Object { kind: ObjectKind::Request, literal: "{" }),
             (
                 "[log_0a1b2c] response error (retrying, 2 attempts remaining) {",
-                Message::Object { kind: Object::Response, literal: "{" },
+                Message::Object { kind: ObjectKind::Response, literal: "{" },
             ),
             (
                 "2026-03-02T07:00:01Z [log_0a1b2c] connection timed out - error; no more retries left",
-                Message::Outcome { url: "", result: Result::TimedOut, duration_ms: None, next: Next::Exhausted },
+                Message::Outcome { url: "", outcome: Outcome::TimedOut, duration_ms: None, next: Next::Exhausted },
             ),
             (
                 "[log_0a1b2c] connection failed (retrying, 2 attempts remaining) {",
-                Message::Object { kind: Object::Other, literal: "{" },
+                Message::Object { kind: ObjectKind::Other, literal: "{" },
             ),
             (
                 "[log_0a1b2c] POST https://api.example/v1/messages succeeded with status 200 in 5ms",
-                Message::Outcome { url, result: Result::Status(200), duration_ms: Some(5.0), next: Next::End },
+                Message::Outcome { url, outcome: Outcome::Status(200), duration_ms: Some(5.0), next: Next::End },
             ),
         ] {
             assert_eq!(read(line).map(|line| line.message), Some(expected), "{line}");

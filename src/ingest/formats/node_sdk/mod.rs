@@ -11,7 +11,7 @@ use crate::ingest::head::Head;
 use crate::ingest::position::Position;
 use crate::ingest::sink::Sink;
 use calls::Calls;
-use message::{Message, Object};
+use message::{Message, ObjectKind};
 
 /// Format of lines with the id of an attempt, `[log_25c70c]`, and objects printed by `util.inspect` after them.
 pub(in crate::ingest) struct NodeSdk;
@@ -33,9 +33,9 @@ impl Format for NodeSdk {
         if !head.contains("[log_") {
             return Match::No;
         }
-        let is_told = |line: &str| message::read(line).is_some_and(|line| line.message != Message::Other);
+        let has_message = |line: &str| message::read(line).is_some_and(|line| line.message != Message::Other);
         let is_json = |line: &&str| line.starts_with('{') && line.ends_with('}');
-        let fit = head.lines().filter(|line| is_told(line)).count();
+        let fit = head.lines().filter(|line| has_message(line)).count();
         if fit > 0 && fit > head.lines().filter(is_json).count() { Match::Sure } else { Match::No }
     }
 
@@ -49,14 +49,14 @@ impl Format for NodeSdk {
 }
 
 /// Maximum length of an object assembled from several lines, in bytes.
-const LONGEST_OBJECT: usize = 1 << 20;
+const MAX_OBJECT: usize = 1 << 20;
 
 #[derive(Default)]
 struct NodeDecoder {
     clock: Clock,
     calls: Calls,
-    /// Object in progress: id of its attempt, its kind, and its text so far.
-    open: Option<(String, Object, String)>,
+    /// An object of which not all lines were read: id of its attempt, its kind, and its text so far.
+    object: Option<(String, ObjectKind, String)>,
 }
 
 impl Decoder for NodeDecoder {
@@ -66,17 +66,17 @@ impl Decoder for NodeDecoder {
 
     fn finish(&mut self, sink: &mut Sink<'_>) {
         self.close();
-        self.calls.give_all(sink);
+        self.calls.emit_all(sink);
     }
 }
 
 impl NodeDecoder {
     fn line(&mut self, sink: &mut Sink<'_>, line: &str, at: Position<'_>) {
         // Lines of an object are indented, up to its closing brace.
-        if let Some((_, _, text)) = &mut self.open
+        if let Some((_, _, text)) = &mut self.object
             && (line.starts_with(' ') || line.starts_with('}'))
         {
-            if text.len() < LONGEST_OBJECT {
+            if text.len() < MAX_OBJECT {
                 text.push('\n');
                 text.push_str(line);
             }
@@ -86,39 +86,39 @@ impl NodeDecoder {
             return sink.noise();
         }
         self.close();
-        let Some(told) = message::read(line) else {
+        let Some(attempt_line) = message::read(line) else {
             self.calls.error(line);
             return sink.noise();
         };
-        let opened = match told.message {
+        let is_new = match attempt_line.message {
             Message::Outcome { .. } => {
                 let moment = self.clock.read(line, &at, sink.zone());
-                let (opened, now) = self.calls.outcome(sink, &told, moment, line, &at);
-                self.clock.pass(now);
-                opened
+                let (is_new, earliest) = self.calls.outcome(sink, &attempt_line, moment, line, &at);
+                self.clock.advance_to(earliest);
+                is_new
             }
             Message::Object { kind, literal } => {
-                let opened = kind == Object::Request && {
+                let is_new = kind == ObjectKind::Request && {
                     let moment = self.clock.read(line, &at, sink.zone());
-                    self.calls.request(sink, told.id, moment, line, &at)
+                    self.calls.request(sink, attempt_line.id, moment, line, &at)
                 };
-                self.open = Some((told.id.to_owned(), kind, literal.to_owned()));
+                self.object = Some((attempt_line.id.to_owned(), kind, literal.to_owned()));
                 if literal.trim_end().ends_with('}') {
                     self.close();
                 }
-                opened
+                is_new
             }
             Message::Other => false,
         };
-        if !opened {
+        if !is_new {
             sink.noise();
         }
     }
 
-    /// Reads the assembled object.
+    /// Reads the object, all lines of which were read.
     fn close(&mut self) {
-        let Some((id, kind, literal)) = self.open.take() else { return };
-        if kind != Object::Other {
+        let Some((id, kind, literal)) = self.object.take() else { return };
+        if kind != ObjectKind::Other {
             self.calls.object(&id, kind, &to_json(&literal).0);
         }
     }

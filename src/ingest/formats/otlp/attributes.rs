@@ -49,15 +49,15 @@ pub(super) fn value(json: &Json<'_>) -> Option<String> {
         "bool_value",
     ];
     if json.members().is_empty() {
-        return json.words();
+        return json.scalar_text();
     }
     let list = || json.at(&["arrayValue", "values"]).or(json.at(&["array_value", "values"]))?.items().first();
-    WRAPPED.iter().find_map(|key| json.get(key)?.words()).or_else(|| value(list()?))
+    WRAPPED.iter().find_map(|key| json.get(key)?.scalar_text()).or_else(|| value(list()?))
 }
 
 /// Returns a time, given as RFC 3339 or as a count since 1970, where 0 means no time.
 pub(super) fn time(json: &Json<'_>) -> Option<String> {
-    let words = json.words()?;
+    let words = json.scalar_text()?;
     match words.parse::<i64>() {
         Ok(0) => None,
         Ok(count) => timestamp::from_integer(count).map(|time| time.utc().to_rfc3339()),

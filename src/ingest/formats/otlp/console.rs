@@ -1,11 +1,11 @@
 //! Spans as printed by the console exporter for JavaScript.
 
 use super::attributes::Attributes;
-use super::span::{self, Surroundings};
-use super::{OtlpDecoder, inspected};
+use super::span::{self, ScopeContext};
+use super::{OtlpDecoder, node_literal};
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Framing, Match, Order};
-use crate::ingest::formats::tree::{Inside, Json};
+use crate::ingest::formats::tree::{Json, Parsing};
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
 use crate::ingest::sink::Sink;
@@ -27,14 +27,14 @@ impl Format for Console {
     }
 
     fn detect(&self, head: &Head<'_>) -> Match {
-        let begins = || head.lines().any(|line| line == "{");
+        let has_object = || head.lines().any(begins_object);
         let has = |key: &str| head.contains(key) && head.lines().any(|line| line.starts_with(key));
         let is_span = ["traceId: '", "kind: ", "attributes: {", "instrumentationScope: {"].iter().all(|key| has(key));
-        if is_span && begins() { Match::Sure } else { Match::No }
+        if is_span && has_object() { Match::Sure } else { Match::No }
     }
 
     fn framing(&self) -> Framing {
-        Framing::Stanzas(begins)
+        Framing::Stanzas(begins_object)
     }
 
     fn order(&self) -> Order {
@@ -50,7 +50,8 @@ impl Format for Console {
     }
 }
 
-fn begins(line: &str) -> bool {
+/// Returns whether a line begins an object.
+fn begins_object(line: &str) -> bool {
     line == "{"
 }
 
@@ -61,8 +62,8 @@ struct ConsoleDecoder {
 
 impl Decoder for ConsoleDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
-        block.each_stanza(begins, sink, |sink, text, at| self.stanza(text, sink, at));
-        self.spans.settle_many(sink);
+        block.each_stanza(begins_object, sink, |sink, text, at| self.stanza(text, sink, at));
+        self.spans.emit_if_many(sink);
     }
 
     fn finish(&mut self, sink: &mut Sink<'_>) {
@@ -77,18 +78,18 @@ impl ConsoleDecoder {
         }
         // Other output of the program may follow the object.
         let end = text.find("\n}").map_or(text.len(), |end| end + 2);
-        let json = inspected::to_json(&text[..end]);
-        let Ok(json) = Json::parse(&json, Inside::Now) else {
+        let json = node_literal::to_json(&text[..end]);
+        let Ok(json) = Json::parse(&json, Parsing::Eager) else {
             return sink.reject("no object as Node.js prints it", 0, text, at);
         };
         let of_scope = |key: &str| json.at(&["instrumentationScope", key]).and_then(Json::text).unwrap_or_default();
-        let around = Surroundings {
+        let context = ScopeContext {
             resource: Attributes::of(json.at(&["resource", "attributes"])),
             scope: of_scope("name"),
             scope_version: of_scope("version"),
             kinds_from_zero: true,
         };
-        match span::read(&json, &around, at) {
+        match span::read(&json, &context, at) {
             Some(span) => self.spans.hold(span),
             None => sink.noise(),
         }

@@ -1,10 +1,10 @@
 //! Reads one log record.
 
 use super::attributes::{Attributes, first_time, value};
-use super::span::Surroundings;
+use super::span::ScopeContext;
 use crate::ingest::formats::draft::Draft;
 use crate::ingest::formats::events::{self, Event};
-use crate::ingest::formats::tree::{Inside, Json};
+use crate::ingest::formats::tree::{Json, Parsing};
 use crate::ingest::position::Position;
 use crate::ingest::record::{Field, field_of};
 
@@ -13,32 +13,32 @@ const CLAUDE_CODE: &str = "claude_code.";
 const CLAUDE_CODE_EVENTS: &str = "com.anthropic.claude_code.events";
 
 /// Returns the attempt a log record describes, if any.
-pub(super) fn read(json: &Json<'_>, around: &Surroundings<'_>, at: Position<'_>) -> Option<Draft> {
+pub(super) fn read(json: &Json<'_>, context: &ScopeContext<'_>, at: Position<'_>) -> Option<Draft> {
     let attributes = Attributes::of(json.get("attributes"));
     let body = json.get("body");
-    let said = body.and_then(value).unwrap_or_default();
+    let body_text = body.and_then(value).unwrap_or_default();
     let time = first_time(json, &["timeUnixNano", "time_unix_nano", "observedTimeUnixNano", "observed_time_unix_nano"]);
     let mut draft = Draft::at(at);
-    let name = attributes.get("event.name").or(json.text_of("eventName")).unwrap_or(&said);
+    let name = attributes.get("event.name").or(json.text_of("eventName")).unwrap_or(&body_text);
     let is_claude =
-        around.scope == CLAUDE_CODE_EVENTS || name.starts_with(CLAUDE_CODE) || said.starts_with(CLAUDE_CODE);
+        context.scope == CLAUDE_CODE_EVENTS || name.starts_with(CLAUDE_CODE) || body_text.starts_with(CLAUDE_CODE);
     let get = |key: &str| attributes.get(key).map(str::to_owned);
     match events::read(name, &get, &mut draft) {
         Some(Event::Attempt) => {
             draft.set("ended_at", get("event.timestamp").or(time));
             if is_claude {
-                of_claude_code(&attributes, &mut draft);
+                set_claude_code_fields(&attributes, &mut draft);
             }
             Some(draft)
         }
         Some(Event::Wait) => None,
         None if is_claude => None,
-        None => other(json, &attributes, &said, time, draft),
+        None => from_native_fields(json, &attributes, &body_text, time, draft),
     }
 }
 
 /// Sets the fields of a Claude Code event; one event covers all attempts of a call.
-fn of_claude_code(attributes: &Attributes, draft: &mut Draft) {
+fn set_claude_code_fields(attributes: &Attributes, draft: &mut Draft) {
     let sequence = || Some(format!("{} {}", attributes.get("session.id")?, attributes.get("event.sequence")?));
     let id = attributes.first(&["client_request_id", "request_id"]).map(str::to_owned);
     draft.set("call_id", id.or_else(sequence));
@@ -51,17 +51,17 @@ fn of_claude_code(attributes: &Attributes, draft: &mut Draft) {
 }
 
 /// Reads a record of any program whose attributes or body contain an attempt in native fields.
-fn other(
+fn from_native_fields(
     json: &Json<'_>,
     attributes: &Attributes,
-    said: &str,
+    body_text: &str,
     time: Option<String>,
     mut draft: Draft,
 ) -> Option<Draft> {
-    let body = Json::parse(said, Inside::WhenAsked).ok().filter(|body| !body.members().is_empty());
+    let body = Json::parse(body_text, Parsing::Lazy).ok().filter(|body| !body.members().is_empty());
     let members = body.iter().flat_map(Json::members);
-    let members =
-        members.filter_map(|(key, item)| Some((key.to_string(), item.words().or(item.raw().map(str::to_owned))?)));
+    let members = members
+        .filter_map(|(key, item)| Some((key.to_string(), item.scalar_text().or(item.raw().map(str::to_owned))?)));
     let pairs: Vec<(String, String)> =
         members.chain(attributes.iter().map(|(key, value)| (key.to_owned(), value.to_owned()))).collect();
     let fields: Vec<Field> = pairs.iter().filter_map(|(key, _)| field_of(key)).collect();
@@ -73,6 +73,6 @@ fn other(
     let is_timed = has(&[Field::Ts, Field::StartedAt, Field::EndedAt]);
     pairs.into_iter().for_each(|(key, value)| draft.set(key, value));
     draft.set("ended_at", time.filter(|_| !is_timed));
-    draft.fill("trace_id", json.words_of("traceId"));
+    draft.set_if_missing("trace_id", json.scalar_text_of("traceId"));
     Some(draft)
 }

@@ -2,14 +2,14 @@
 
 mod attributes;
 pub(super) mod console;
-mod inspected;
 mod log;
-mod settle;
+mod node_literal;
+mod select_attempts;
 mod span;
 
-use super::draft::{Draft, read_all};
+use super::draft::{Draft, decode_all};
 use super::json_lines::JsonLines;
-use super::tree::{Inside, Json, each_value};
+use super::tree::{Json, Parsing, each_value};
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::head::Head;
@@ -18,8 +18,8 @@ use crate::ingest::record::Members;
 use crate::ingest::record::json::Reader;
 use crate::ingest::sink::Sink;
 use attributes::Attributes;
-use settle::{Told, settle};
-use span::{Span, Surroundings};
+use select_attempts::{ParentsOfAttempts, select_attempts};
+use span::{ScopeContext, Span};
 
 /// Format of lines of a collector's file exporter, and of whole documents.
 pub(in crate::ingest) struct Otlp;
@@ -27,7 +27,7 @@ pub(in crate::ingest) struct Otlp;
 /// Keys of which an export contains one.
 const EXPORTS: [&str; 4] = ["resourceSpans", "resourceLogs", "resource_spans", "resource_logs"];
 /// Maximum number of spans held until their parent or children arrive.
-const MOST_HELD: usize = 1 << 14;
+const MAX_HELD: usize = 1 << 14;
 
 impl Format for Otlp {
     fn name(&self) -> &'static str {
@@ -43,13 +43,14 @@ impl Format for Otlp {
     }
 
     fn detect(&self, head: &Head<'_>) -> Match {
-        let is_line = !head.is_whole && !head.text().trim_end().contains('\n');
+        // The head ends within the first line, so that the line cannot be parsed.
+        let is_cut_off = !head.is_whole && !head.text().trim_end().contains('\n');
         let (mut all, mut fit) = (0, 0);
         for (line, members) in head.parsed().filter(|(line, _)| line.starts_with('{')) {
             all += 1;
             fit += usize::from(match members {
                 Some(members) => is_export(members) || is_span(members),
-                None => is_line && begins_export(line),
+                None => is_cut_off && begins_export(line),
             });
         }
         if fit > 0 && fit * 2 >= all { Match::Sure } else { Match::No }
@@ -86,7 +87,8 @@ fn begins_export(line: &str) -> bool {
 /// Returns whether an object is a span without an enclosing export.
 fn is_span(members: &Members<'_>) -> bool {
     let has_attributes = members.json("attributes").is_some_and(|value| value.starts_with(['{', '[']));
-    has_attributes && is_bare_span(&|key| members.names(key), &|| members.object("context").names("trace_id"))
+    has_attributes
+        && is_bare_span(&|key| members.contains_key(key), &|| members.object("context").contains_key("trace_id"))
 }
 
 /// Like [`is_span`] for an object with attributes: `has` tells whether it has a member, `has_context` whether its
@@ -99,78 +101,78 @@ fn is_bare_span(has: &dyn Fn(&str) -> bool, has_context: &dyn Fn() -> bool) -> b
 
 #[derive(Default)]
 struct OtlpDecoder {
+    /// Spans whose parent or children may follow.
     held: Vec<Span>,
-    told: Told,
+    parents: ParentsOfAttempts,
     lines: JsonLines,
 }
 
 impl Decoder for OtlpDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
-        each_value(block, sink, Inside::Now, |sink, json, at| {
-            let mut units = Units { decoder: self, sink, at, count: 0 };
-            units.export(json);
-            units.count > 0
+        each_value(block, sink, Parsing::Eager, |sink, json, at| {
+            let mut reader = LineReader { decoder: self, sink, at, count: 0 };
+            reader.export(json);
+            reader.count > 0
         });
-        self.settle_many(sink);
+        self.emit_if_many(sink);
     }
 
     fn finish(&mut self, sink: &mut Sink<'_>) {
-        self.settle(sink);
-        self.write(sink);
-    }
-}
-
-impl OtlpDecoder {
-    fn hold(&mut self, span: Span) {
-        self.held.push(span);
-    }
-
-    /// Emits complete attempts, and held spans only if there are many.
-    fn settle_many(&mut self, sink: &mut Sink<'_>) {
-        if self.held.len() >= MOST_HELD {
-            self.settle(sink);
-        }
-        self.write(sink);
-    }
-
-    fn settle(&mut self, sink: &mut Sink<'_>) {
-        let (drafts, others) = settle(std::mem::take(&mut self.held), &mut self.told);
-        (0..others).for_each(|_| sink.noise());
-        read_all(drafts, &mut self.lines, sink);
-    }
-
-    fn write(&mut self, sink: &mut Sink<'_>) {
+        self.emit_held(sink);
         self.lines.decode(sink);
     }
 }
 
+impl OtlpDecoder {
+    /// Keeps a span until its parent and its children are known.
+    fn hold(&mut self, span: Span) {
+        self.held.push(span);
+    }
+
+    /// Emits the attempts of log records, and those among the held spans if there are many.
+    fn emit_if_many(&mut self, sink: &mut Sink<'_>) {
+        if self.held.len() >= MAX_HELD {
+            self.emit_held(sink);
+        }
+        self.lines.decode(sink);
+    }
+
+    /// Emits the attempts among the held spans.
+    fn emit_held(&mut self, sink: &mut Sink<'_>) {
+        let (drafts, others) = select_attempts(std::mem::take(&mut self.held), &mut self.parents);
+        (0..others).for_each(|_| sink.noise());
+        decode_all(drafts, &mut self.lines, sink);
+    }
+}
+
 /// Reads the spans and log records of one line.
-struct Units<'d, 's, 'c, 'g> {
+struct LineReader<'d, 's, 'c, 'g> {
     decoder: &'d mut OtlpDecoder,
     sink: &'s mut Sink<'c>,
     at: Position<'g>,
+    /// Number of spans and log records read so far.
     count: u32,
 }
 
-impl Units<'_, '_, '_, '_> {
+impl LineReader<'_, '_, '_, '_> {
     fn export(&mut self, json: &Json<'_>) {
         for resource in list(json, &["resourceSpans", "resource_spans"]) {
             self.each_scope(
                 resource,
                 &["scopeSpans", "scope_spans", "instrumentationLibrarySpans"],
                 &["spans"],
-                Units::span,
+                LineReader::span,
             );
         }
         for resource in list(json, &["resourceLogs", "resource_logs"]) {
             let records = ["logRecords", "log_records"];
-            self.each_scope(resource, &["scopeLogs", "scope_logs"], &records, Units::log);
+            self.each_scope(resource, &["scopeLogs", "scope_logs"], &records, LineReader::log);
         }
         let has_attributes = matches!(json.get("attributes"), Some(Json::Object(_) | Json::List(_)));
         let has_context = || json.at(&["context", "trace_id"]).is_some();
         if has_attributes && is_bare_span(&|key| json.get(key).is_some(), &has_context) {
             let resource = Attributes::of(json.at(&["resource", "attributes"]));
-            self.span(json, &Surroundings { resource, ..Surroundings::default() });
+            self.span(json, &ScopeContext { resource, ..ScopeContext::default() });
         }
     }
 
@@ -179,7 +181,7 @@ impl Units<'_, '_, '_, '_> {
         resource: &Json<'_>,
         scopes: &[&str],
         units: &[&str],
-        take: fn(&mut Self, &Json<'_>, &Surroundings<'_>),
+        take: fn(&mut Self, &Json<'_>, &ScopeContext<'_>),
     ) {
         for scope in list(resource, scopes) {
             let of_scope = |key: &str| {
@@ -189,26 +191,26 @@ impl Units<'_, '_, '_, '_> {
                     .and_then(|s| s.text_of(key))
                     .unwrap_or_default()
             };
-            let around = Surroundings {
+            let context = ScopeContext {
                 resource: Attributes::of(resource.at(&["resource", "attributes"])),
                 scope: of_scope("name"),
                 scope_version: of_scope("version"),
                 kinds_from_zero: false,
             };
-            list(scope, units).iter().for_each(|unit| take(self, unit, &around));
+            list(scope, units).iter().for_each(|unit| take(self, unit, &context));
         }
     }
 
-    fn span(&mut self, json: &Json<'_>, around: &Surroundings<'_>) {
-        match span::read(json, around, self.position()) {
+    fn span(&mut self, json: &Json<'_>, context: &ScopeContext<'_>) {
+        match span::read(json, context, self.position()) {
             Some(span) => self.decoder.hold(span),
             None => self.sink.noise(),
         }
         self.count += 1;
     }
 
-    fn log(&mut self, json: &Json<'_>, around: &Surroundings<'_>) {
-        match log::read(json, around, self.position()) {
+    fn log(&mut self, json: &Json<'_>, context: &ScopeContext<'_>) {
+        match log::read(json, context, self.position()) {
             Some(draft) => Draft::write(&draft, &mut self.decoder.lines),
             None => self.sink.noise(),
         }

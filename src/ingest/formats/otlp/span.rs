@@ -35,7 +35,7 @@ pub(super) enum Kind {
 
 /// Context shared by all spans of one library in one program.
 #[derive(Debug, Default)]
-pub(super) struct Surroundings<'j> {
+pub(super) struct ScopeContext<'j> {
     pub(super) resource: Attributes,
     pub(super) scope: &'j str,
     pub(super) scope_version: &'j str,
@@ -54,10 +54,10 @@ const ATTEMPT: &str = "gen_ai.request.attempt";
 /// Keys that occur only in spans of a generative model.
 const GEN_AI: [&str; 5] =
     ["gen_ai.operation.name", "gen_ai.request.model", "gen_ai.system", "gen_ai.provider.name", "llm.model_name"];
-/// Operations that are not model requests.
-const NO_REQUESTS: [&str; 3] = ["execute_tool", "invoke_agent", "create_agent"];
-/// Parts of paths that identify model requests.
-const PATHS: [&str; 13] = [
+/// Values of `gen_ai.operation.name` that are not model requests.
+const OTHER_OPERATIONS: [&str; 3] = ["execute_tool", "invoke_agent", "create_agent"];
+/// Parts of paths that identify model requests. Unlike endings, they also match routes with parameters.
+const MODEL_PATHS: [&str; 13] = [
     "/v1/messages",
     "/chat/completions",
     "/v1/completions",
@@ -74,11 +74,11 @@ const PATHS: [&str; 13] = [
 ];
 
 /// Reads a span; `None` if it cannot be an attempt.
-pub(super) fn read(json: &Json<'_>, around: &Surroundings<'_>, at: Position<'_>) -> Option<Span> {
+pub(super) fn read(json: &Json<'_>, context: &ScopeContext<'_>, at: Position<'_>) -> Option<Span> {
     let attributes = Attributes::of(json.get("attributes"));
     let name = json.text_of("name").unwrap_or_default();
     let events = json.get("events").map_or(&[][..], Json::items);
-    let kind = kind(json, name, around, &attributes, events)?;
+    let kind = kind(json, name, context, &attributes, events)?;
     let id = |keys: &[&str]| {
         let nested = json.at(&["context", keys[keys.len() - 1]]);
         let found = keys.iter().find_map(|key| json.text_of(key)).or_else(|| nested?.text()).unwrap_or_default();
@@ -97,58 +97,61 @@ pub(super) fn read(json: &Json<'_>, around: &Surroundings<'_>, at: Position<'_>)
         start,
         kind,
     };
-    times(json, &mut span);
-    ended(json, &attributes, events, kind, &mut span.draft);
-    counts(&attributes, events, &mut span);
-    names(&attributes, around, name, &mut span);
+    set_times(json, &mut span);
+    set_outcome(json, &attributes, events, kind, &mut span.draft);
+    set_counts(&attributes, events, &mut span);
+    set_names(&attributes, context, name, &mut span);
     Some(span)
 }
 
+/// Classifies a span; `None` if it cannot be an attempt.
 fn kind(
     json: &Json<'_>,
     name: &str,
-    around: &Surroundings<'_>,
+    context: &ScopeContext<'_>,
     attributes: &Attributes,
     events: &[Json<'_>],
 ) -> Option<Kind> {
-    let kind = json.words_of("kind").unwrap_or_default();
-    let server = if around.kinds_from_zero { "1" } else { "2" };
+    let kind = json.scalar_text_of("kind").unwrap_or_default();
+    let server = if context.kinds_from_zero { "1" } else { "2" };
     // A request received by a server is not an attempt of a client.
     if kind == server || matches!(kind.as_str(), "SPAN_KIND_SERVER" | "SpanKind.SERVER") {
         return None;
     }
     if name == LLM_REQUEST {
-        let is_total = around.scope == CLAUDE_CODE || events.iter().any(|event| event.text_of("name") == Some(ATTEMPT));
+        // Claude Code's own span counts attempts; others under the same name are one numbered attempt.
+        let is_total =
+            context.scope == CLAUDE_CODE || events.iter().any(|event| event.text_of("name") == Some(ATTEMPT));
         let is_numbered = !is_total && attributes.integer(NUMBERS).is_some();
         return Some(if is_numbered { Kind::Numbered } else { Kind::Call });
     }
     let operation = attributes.get("gen_ai.operation.name").unwrap_or_default();
-    if NO_REQUESTS.contains(&operation) {
+    if OTHER_OPERATIONS.contains(&operation) {
         return None;
     }
-    if around.scope.starts_with(ANTHROPIC_SDK) || GEN_AI.iter().any(|key| attributes.get(key).is_some()) {
+    if context.scope.starts_with(ANTHROPIC_SDK) || GEN_AI.iter().any(|key| attributes.get(key).is_some()) {
         return Some(Kind::Call);
     }
     attributes.first(&["http.request.method", "http.method"])?;
     let path = attributes.first(&["url.full", "http.url", "url.path", "http.target", "http.route"]).unwrap_or_default();
     let path = path.split(['?', '#']).next().unwrap_or_default();
-    Some(if PATHS.iter().any(|known| path.contains(known)) { Kind::Request } else { Kind::OtherRequest })
+    Some(if MODEL_PATHS.iter().any(|known| path.contains(known)) { Kind::Request } else { Kind::OtherRequest })
 }
 
 /// Spellings of the number of an attempt, or of the total.
 const NUMBERS: &[&str] = &["attempt", ATTEMPT];
 
-fn times(json: &Json<'_>, span: &mut Span) {
+fn set_times(json: &Json<'_>, span: &mut Span) {
     span.draft.set("started_at", Some(span.start.clone()).filter(|start| !start.is_empty()));
     span.draft.set("ended_at", first_time(json, &["endTimeUnixNano", "end_time_unix_nano", "end_time"]));
     // The JavaScript exporter prints the duration in µs.
-    span.draft.set("duration_us", json.words_of("duration"));
+    span.draft.set("duration_us", json.scalar_text_of("duration"));
 }
 
 /// Sets the outcome from the status of the span and its error attributes and events.
-fn ended(json: &Json<'_>, attributes: &Attributes, events: &[Json<'_>], kind: Kind, draft: &mut Draft) {
+fn set_outcome(json: &Json<'_>, attributes: &Attributes, events: &[Json<'_>], kind: Kind, draft: &mut Draft) {
     let status = json.get("status");
-    let code = status.and_then(|status| status.words_of("code").or_else(|| status.words_of("status_code")));
+    let code = status.and_then(|status| status.scalar_text_of("code").or_else(|| status.scalar_text_of("status_code")));
     let is_error = matches!(code.as_deref(), Some("2" | "ERROR" | "STATUS_CODE_ERROR"));
     let http = attributes.first(&["http.response.status_code", "http.status_code", "status_code"]);
     draft.set("status", http.map(str::to_owned));
@@ -156,11 +159,11 @@ fn ended(json: &Json<'_>, attributes: &Attributes, events: &[Json<'_>], kind: Ki
     let last_exception =
         events.iter().rev().find(|event| event.text_of("name").is_some_and(|name| name.ends_with("exception")));
     let exception = last_exception.map(|event| Attributes::of(event.get("attributes"))).unwrap_or_default();
-    let said = |key: &str| attributes.get(key).or(exception.get(key)).map(str::to_owned);
-    draft.set("exception", said("exception.type"));
+    let value = |key: &str| attributes.get(key).or(exception.get(key)).map(str::to_owned);
+    draft.set("exception", value("exception.type"));
     let message =
-        attributes.first(&["error.message", "error"]).map(str::to_owned).or_else(|| said("exception.message"));
-    if let Some(text) = message.or_else(|| status?.words_of("message")) {
+        attributes.first(&["error.message", "error"]).map(str::to_owned).or_else(|| value("exception.message"));
+    if let Some(text) = message.or_else(|| status?.scalar_text_of("message")) {
         error::of_text(&text, draft);
     }
     let success = attributes.get("success");
@@ -174,7 +177,7 @@ fn ended(json: &Json<'_>, attributes: &Attributes, events: &[Json<'_>], kind: Ki
 }
 
 /// Sets the attempt number or the number of attempts: a request counts the earlier ones, a call counts all.
-fn counts(attributes: &Attributes, events: &[Json<'_>], span: &mut Span) {
+fn set_counts(attributes: &Attributes, events: &[Json<'_>], span: &mut Span) {
     let resends = attributes.integer(&["http.request.resend_count", "http.resend_count"]);
     let number = attributes.integer(NUMBERS).or_else(|| Some(attributes.integer(&["retry_count"])?.saturating_add(1)));
     match span.kind {
@@ -183,13 +186,14 @@ fn counts(attributes: &Attributes, events: &[Json<'_>], span: &mut Span) {
         Kind::Call => {
             let logged = events.iter().filter(|event| event.text_of("name") == Some(ATTEMPT)).count() as i64;
             let total = number.unwrap_or(0).max(logged).saturating_sub(1);
-            let beneath = resends.or((total > 0).then_some(total));
-            span.draft.set("http.request.resend_count", beneath);
+            let resends = resends.or((total > 0).then_some(total));
+            span.draft.set("http.request.resend_count", resends);
         }
     }
 }
 
-fn names(attributes: &Attributes, around: &Surroundings<'_>, name: &str, span: &mut Span) {
+/// Sets names, token counts and headers.
+fn set_names(attributes: &Attributes, context: &ScopeContext<'_>, name: &str, span: &mut Span) {
     let draft = &mut span.draft;
     for (key, from) in [
         ("model", &["gen_ai.request.model", "model", "gen_ai.response.model", "llm.model_name"][..]),
@@ -227,11 +231,11 @@ fn names(attributes: &Attributes, around: &Surroundings<'_>, name: &str, span: &
             draft.set(key.replace('_', "-"), value);
         }
     }
-    draft.set("host", around.resource.first(&["host.name", "k8s.pod.name", "service.instance.id"]));
-    if let Some(language) = around.scope.strip_prefix(ANTHROPIC_SDK) {
+    draft.set("host", context.resource.first(&["host.name", "k8s.pod.name", "service.instance.id"]));
+    if let Some(language) = context.scope.strip_prefix(ANTHROPIC_SDK) {
         draft.set("sdk_language", language);
-        draft.set("sdk_version", Some(around.scope_version).filter(|version| !version.is_empty()));
-        draft.fill("provider", "anthropic");
+        draft.set("sdk_version", Some(context.scope_version).filter(|version| !version.is_empty()));
+        draft.set_if_missing("provider", "anthropic");
     }
     if name == LLM_REQUEST {
         draft.set("client", r#"{"name":"claude-code"}"#);

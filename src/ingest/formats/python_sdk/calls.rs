@@ -2,61 +2,61 @@
 
 mod pairing;
 
-use super::habits::{LAST_RUNG, is_model_path, is_retried, rung_of};
 use super::log_line::LogLine;
 use super::message::Source;
 use super::options::Options;
+use super::sdk_behavior::{RETRIES_TO_LONGEST_WAIT, is_model_path, is_retried, retries_before_wait};
 use crate::ingest::formats::text::attempt::{Attempt, Call};
 use crate::ingest::formats::text::literal::to_json;
 use crate::ingest::sink::Sink;
 use crate::model::Time;
 
-/// Maximum number of calls kept at once; beyond it, the oldest is emitted.
-const MOST_CALLS: usize = 4096;
-/// Number of the latest calls kept that failed, to wait for the line on their retry, or are guesses.
-const MOST_WAITING: usize = 256;
-/// Clock tolerance in µs.
-const SLACK_US: i64 = 50_000;
-/// Maximum time in µs between a response and the line on its retry, in which the SDK reads the error's body.
-const LONGEST_READ_US: i64 = 2_000_000;
-/// Bit in `Attempt::told`: the HTTP connection logged the request, as opposed to the SDK.
+/// Maximum number of calls in progress; the least recently updated is emitted to make room for another.
+const MAX_CALLS: usize = 4096;
+/// Number of the latest calls among which complete ones are kept: failed ones may be retried, and guesses corrected.
+const MAX_KEPT: usize = 256;
+/// Tolerance in µs when times are compared: lines are written a little after what they report.
+const TOLERANCE_US: i64 = 50_000;
+/// Maximum time in µs between a response and the line on its retry, during which the SDK reads the body of the error.
+const MAX_BODY_READ_US: i64 = 2_000_000;
+/// Bit in `Attempt::reported_by`, beside those of [`Source`]: the HTTP connection logged the request.
 const CONNECTION_SENT: u8 = 8;
 
 /// Calls in progress, least recently updated first.
 pub(super) struct Calls {
     calls: Vec<Call>,
     /// Options and retry count logged for the next request.
-    pub(super) options: Options,
+    pub(super) next_options: Options,
     pub(super) next_count: Option<i64>,
     /// Whether the input has lines about responses.
-    has_answers: bool,
+    has_responses: bool,
     /// Whether the SDK itself logs every response, after all other loggers.
     has_sdk_lines: bool,
     /// Whether calls were in progress at the same time.
     has_concurrent: bool,
-    /// Number of the last named call.
+    /// Number of calls that were given an id.
     named: usize,
-    /// Latest due time of an attempt that was made.
-    pub(super) reached: Time,
+    /// A time that has passed: that at which the latest retry was due.
+    pub(super) passed: Time,
 }
 
 impl Default for Calls {
     fn default() -> Calls {
         Calls {
             calls: Vec::new(),
-            options: Options::default(),
+            next_options: Options::default(),
             next_count: None,
-            has_answers: false,
+            has_responses: false,
             has_sdk_lines: false,
             has_concurrent: false,
             named: 0,
-            reached: Time(i64::MIN),
+            passed: Time(i64::MIN),
         }
     }
 }
 
 /// A logged response.
-pub(super) struct Answer<'l> {
+pub(super) struct Response<'l> {
     pub(super) source: Source,
     pub(super) url: &'l str,
     pub(super) status: i64,
@@ -66,17 +66,17 @@ pub(super) struct Answer<'l> {
 
 impl Calls {
     /// Emits all remaining calls.
-    pub(super) fn give_all(&mut self, sink: &mut Sink<'_>) {
-        std::mem::take(&mut self.calls).into_iter().for_each(|call| give(call, sink));
+    pub(super) fn emit_all(&mut self, sink: &mut Sink<'_>) {
+        std::mem::take(&mut self.calls).into_iter().for_each(|call| emit(call, sink));
     }
 
     /// Processes a request being sent. Returns whether it is a new attempt.
     pub(super) fn sent(&mut self, sink: &mut Sink<'_>, url: &str, line: &LogLine<'_>) -> bool {
         if url.is_empty() {
-            let announced = |attempt: &Attempt| !attempt.is_over() && attempt.told & CONNECTION_SENT == 0;
+            let announced = |attempt: &Attempt| !attempt.is_over() && attempt.reported_by & CONNECTION_SENT == 0;
             if let Some(attempt) = self.last_attempts().find(|attempt| announced(attempt)) {
-                attempt.told |= CONNECTION_SENT;
-                // The SDK, too, may log `POST` without a URL.
+                attempt.reported_by |= CONNECTION_SENT;
+                // The SDK may log `POST` without a URL too, which is another request.
                 if line.provider.is_none() {
                     return false;
                 }
@@ -85,50 +85,53 @@ impl Calls {
         let attempt = self.begin(sink, url, line);
         attempt.begun = Some(line.moment);
         if line.provider.is_none() && url.is_empty() {
-            attempt.told |= CONNECTION_SENT;
+            attempt.reported_by |= CONNECTION_SENT;
         }
         true
     }
 
     /// Processes a response. Returns whether it belongs to a new attempt.
-    pub(super) fn answer(&mut self, sink: &mut Sink<'_>, answer: Answer<'_>, line: &LogLine<'_>) -> bool {
-        let source = answer.source as u8;
-        self.has_answers = true;
-        self.has_sdk_lines |= answer.source == Source::Sdk;
-        let is_same = |attempt: &Attempt| attempt.url.is_empty() || answer.url.is_empty() || attempt.url == answer.url;
-        let told_before = |attempt: &Attempt| {
-            attempt.status == Some(answer.status) && attempt.told & source == 0 && attempt.planned_ms.is_none()
+    pub(super) fn response(&mut self, sink: &mut Sink<'_>, response: Response<'_>, line: &LogLine<'_>) -> bool {
+        let source = response.source as u8;
+        self.has_responses = true;
+        self.has_sdk_lines |= response.source == Source::Sdk;
+        let has_url =
+            |attempt: &Attempt| attempt.url.is_empty() || response.url.is_empty() || attempt.url == response.url;
+        let reported_by_others = |attempt: &Attempt| {
+            attempt.status == Some(response.status) && attempt.reported_by & source == 0 && attempt.planned_ms.is_none()
         };
-        // A response to a request already answered can only be the same one reported by another logger.
-        let is_again =
-            |attempt: &Attempt| is_same(attempt) && told_before(attempt) && answer.source != Source::Connection;
-        let is_first = |attempt: &Attempt| is_same(attempt) && !attempt.is_over();
-        let again = self.place(is_again);
-        let place = again.or_else(|| self.place(is_first));
+        // Several loggers report each response, that of the connection first. A response of the same status that this
+        // logger has not reported yet is taken to be the one that others reported.
+        let is_repeated = |attempt: &Attempt| {
+            has_url(attempt) && reported_by_others(attempt) && response.source != Source::Connection
+        };
+        let is_first = |attempt: &Attempt| has_url(attempt) && !attempt.is_over();
+        let repeated = self.index(is_repeated);
+        let index = repeated.or_else(|| self.index(is_first));
         let are_concurrent = self.are_concurrent(line);
         if are_concurrent {
-            if again.is_some() { self.note_rivals(is_again) } else { self.note_rivals(is_first) }
+            if repeated.is_some() { self.mark_guessed(is_repeated) } else { self.mark_guessed(is_first) }
         }
-        let is_new = place.is_none();
-        let attempt = match place.and_then(|place| self.calls[place].attempts.last_mut()) {
+        let is_new = index.is_none();
+        let attempt = match index.and_then(|index| self.calls[index].attempts.last_mut()) {
             Some(attempt) => attempt,
-            None => self.begin(sink, answer.url, line),
+            None => self.begin(sink, response.url, line),
         };
-        attempt.told |= source;
+        attempt.reported_by |= source;
         if attempt.status.is_none() {
-            attempt.stand(line.text, &line.at);
+            attempt.set_line(line.text, &line.at);
             attempt.ended = Some(line.moment);
         }
-        attempt.status = Some(answer.status);
-        attempt.headers = answer.headers.or(attempt.headers.take());
+        attempt.status = Some(response.status);
+        attempt.headers = response.headers.or(attempt.headers.take());
         if attempt.url.is_empty() {
-            attempt.url = answer.url.to_owned();
+            attempt.url = response.url.to_owned();
         }
-        if let Some(place) = place {
-            self.touch(place);
+        if let Some(index) = index {
+            self.move_to_end(index);
         }
         if are_concurrent {
-            self.note_company();
+            self.mark_latest_guessed();
         }
         is_new
     }
@@ -155,8 +158,8 @@ impl Calls {
         }
     }
 
-    /// Sets the exception named by a traceback.
-    pub(super) fn raised_in_truth(&mut self, exception: &str) {
+    /// Sets the exception named by a traceback, which is more specific than that of the message before it.
+    pub(super) fn set_exception(&mut self, exception: &str) {
         if let Some(attempt) = self.latest(|attempt| attempt.exception.is_some() && attempt.status.is_none()) {
             attempt.exception = Some(exception.to_owned());
         }
@@ -164,8 +167,8 @@ impl Calls {
 
     /// Sets the error shown to the application, which belongs to the latest failure.
     pub(super) fn error(&mut self, status: i64, body: &str) {
-        let ends = |attempt: &Attempt| attempt.status == Some(status) && attempt.planned_ms.is_none();
-        if let Some(attempt) = self.latest(ends).filter(|attempt| attempt.error.is_none()) {
+        let is_last_failure = |attempt: &Attempt| attempt.status == Some(status) && attempt.planned_ms.is_none();
+        if let Some(attempt) = self.latest(is_last_failure).filter(|attempt| attempt.error.is_none()) {
             attempt.error = Some(if body.starts_with('{') { to_json(body).0 } else { body.to_owned() });
         }
     }
@@ -182,74 +185,75 @@ impl Calls {
     ) -> (bool, Time) {
         let is_recent = |attempt: &Attempt| {
             let since = |ended| line.moment.at.us_since(ended);
-            attempt.ended.is_none_or(|ended| since(ended.at) <= LONGEST_READ_US.max(ended.slack_us * 2))
+            attempt.ended.is_none_or(|ended| since(ended.at) <= MAX_BODY_READ_US.max(ended.slack_us * 2))
         };
-        let is_same = |attempt: &Attempt| {
-            let is_to = attempt.url.is_empty() || path.is_empty() || attempt.url.contains(path);
-            attempt.planned_ms.is_none() && is_to
+        let may_be_retried = |attempt: &Attempt| {
+            let has_path = attempt.url.is_empty() || path.is_empty() || attempt.url.contains(path);
+            attempt.planned_ms.is_none() && has_path
         };
-        let failed = |attempt: &Attempt| is_same(attempt) && attempt.failed() && is_recent(attempt);
-        // A server may ask for a retry of any response.
-        let is_told = |attempt: &Attempt| failed(attempt) && is_retried(attempt);
-        let is_lost = |attempt: &Attempt| is_same(attempt) && !attempt.is_over();
-        let told = self.latest_place(is_told);
-        let place = told.or_else(|| self.latest_place(is_lost)).or_else(|| self.latest_place(failed));
+        let failed = |attempt: &Attempt| may_be_retried(attempt) && attempt.failed() && is_recent(attempt);
+        // Failures that the SDK retries are preferred to others, which it retries only if the server asks for it.
+        let failed_as_retried = |attempt: &Attempt| failed(attempt) && is_retried(attempt);
+        let has_no_response = |attempt: &Attempt| may_be_retried(attempt) && !attempt.is_over();
+        let by_failure = self.latest_index(failed_as_retried);
+        let index = by_failure.or_else(|| self.latest_index(has_no_response)).or_else(|| self.latest_index(failed));
         if self.are_concurrent(line) {
-            if told.is_some() { self.note_rivals(is_told) } else { self.note_rivals(is_lost) }
+            if by_failure.is_some() { self.mark_guessed(failed_as_retried) } else { self.mark_guessed(has_no_response) }
         }
-        let has_client_lines = self.last_attempts().any(|attempt| attempt.told & Source::Client as u8 > 0);
-        if let Some(place) = place {
-            self.touch(place);
+        let has_client_lines = self.last_attempts().any(|attempt| attempt.reported_by & Source::Client as u8 > 0);
+        if let Some(index) = index {
+            self.move_to_end(index);
         } else {
             self.next_count = count.map(|(retry, _)| retry - 1).or(self.next_count);
             self.begin(sink, path, line);
         }
-        if let Some(rung) = rung_of(wait_ms).filter(|_| count.is_none()) {
-            self.settle_count(sink, rung, line);
+        if let Some(retries) = retries_before_wait(wait_ms).filter(|_| count.is_none()) {
+            self.reassign_by_wait(sink, retries, line);
         }
-        let is_new = place.is_none();
+        let is_new = index.is_none();
         let Some(attempt) = self.calls.last_mut().and_then(|call| call.attempts.last_mut()) else {
             return (false, line.moment.at);
         };
         if !attempt.is_over() {
             attempt.ended = Some(line.moment);
-            attempt.stand(line.text, &line.at);
-            // If responses are logged, there was none.
-            attempt.is_lost = true;
+            attempt.set_line(line.text, &line.at);
+            // If the log has lines on responses, there was no response.
+            attempt.is_unexplained_failure = true;
             attempt.kind = has_client_lines.then_some("connection_error");
         }
         attempt.planned_ms = Some(wait_ms);
         let due = attempt.due().unwrap_or(line.moment.at);
         if let Some((number, _)) = count {
-            self.count_from(number);
+            self.set_count(number);
         }
         (is_new, due)
     }
 
-    /// Corrects the assignment of the latest attempt: the length of the SDK's wait reveals how often it had retried.
-    /// If that contradicts the attempt's place in its call, it belongs to another call.
-    fn settle_count(&mut self, sink: &mut Sink<'_>, rung: usize, line: &LogLine<'_>) {
+    /// Assigns the latest attempt to another call if the length of the wait after it shows that the SDK had retried
+    /// `retries` times before, and that contradicts the number of earlier attempts of its call.
+    fn reassign_by_wait(&mut self, sink: &mut Sink<'_>, retries: usize, line: &LogLine<'_>) {
         let Some(call) = self.calls.last_mut().filter(|call| call.key.is_none()) else { return };
         let count = call.counted_from as usize + call.attempts.len() - 1;
         // A wait longer than the SDK's own may have been requested by the server in headers that are not logged.
-        let may_be_asked =
+        let may_follow_hint =
             call.last().is_some_and(|last| last.headers.is_none() && matches!(last.status, Some(429 | 503)));
-        if count.min(LAST_RUNG) == rung || (may_be_asked && rung > count + 1) {
+        if count.min(RETRIES_TO_LONGEST_WAIT) == retries || (may_follow_hint && retries > count + 1) {
             return;
         }
         if call.attempts.len() == 1 {
-            call.counted_from = rung as i64;
+            call.counted_from = retries as i64;
             return;
         }
         let Some(attempt) = call.attempts.pop() else { return };
-        let place = self.due(&Options::default(), Some(rung as i64), &attempt.url, line);
-        let place = place.unwrap_or_else(|| self.open(sink, &Options::default(), Some(rung as i64), line));
-        self.calls[place].attempts.push(attempt);
-        self.touch(place);
+        let count = Some(retries as i64);
+        let continued = self.continued_call(&Options::default(), count, &attempt.url, line);
+        let index = continued.unwrap_or_else(|| self.open(sink, &Options::default(), count, line));
+        self.calls[index].attempts.push(attempt);
+        self.move_to_end(index);
     }
 
     /// Sets the count of the latest call so that its last attempt is the one before retry number `retry`.
-    fn count_from(&mut self, retry: i64) {
+    fn set_count(&mut self, retry: i64) {
         if let Some(call) = self.calls.last_mut()
             && call.attempts.len() as i64 <= retry
         {
@@ -257,19 +261,20 @@ impl Calls {
         }
     }
 
-    /// Begins an attempt for a request to `url`, of a call that is due or of a new one.
+    /// Begins an attempt for a request to `url`, of the call it continues or of a new one.
     fn begin(&mut self, sink: &mut Sink<'_>, url: &str, line: &LogLine<'_>) -> &mut Attempt {
-        let options = std::mem::take(&mut self.options);
+        let options = std::mem::take(&mut self.next_options);
         let count = self.next_count.take();
-        let place = self.due(&options, count, url, line).unwrap_or_else(|| self.open(sink, &options, count, line));
+        let continued = self.continued_call(&options, count, url, line);
+        let index = continued.unwrap_or_else(|| self.open(sink, &options, count, line));
         if options.key.is_some() {
-            self.trade(place, line);
+            self.exchange_responses(index, line);
         }
-        let due = self.calls[place].last().and_then(Attempt::due).filter(|_| !line.moment.is_made_up());
-        self.reached = due.map_or(self.reached, |due| due.min(line.moment.at.plus_us(line.moment.slack_us)));
-        self.touch(place);
-        let place = self.calls.len() - 1;
-        let call = &mut self.calls[place];
+        let due = self.calls[index].last().and_then(Attempt::due).filter(|_| !line.moment.is_made_up());
+        self.passed = due.map_or(self.passed, |due| due.min(line.moment.at.plus_us(line.moment.slack_us)));
+        self.move_to_end(index);
+        let last = self.calls.len() - 1;
+        let call = &mut self.calls[last];
         call.user_agent = options.user_agent.or(call.user_agent.take());
         call.model = options.model.or(call.model.take());
         call.max_tokens = options.max_tokens.or(call.max_tokens);
@@ -287,23 +292,25 @@ impl Calls {
     /// Opens a call, after emitting those that are complete.
     fn open(&mut self, sink: &mut Sink<'_>, options: &Options, count: Option<i64>, line: &LogLine<'_>) -> usize {
         let has_sdk_lines = self.has_sdk_lines;
-        let mut waiting = self.calls.len();
-        let is_over = |call: &mut Call| {
-            waiting -= 1;
-            let is_told = !has_sdk_lines || call.last().is_none_or(|last| last.told & Source::Sdk as u8 > 0);
+        let mut later = self.calls.len();
+        let is_complete = |call: &mut Call| {
+            // Number of calls after this one.
+            later -= 1;
+            let was_reported =
+                !has_sdk_lines || call.last().is_none_or(|last| last.reported_by & Source::Sdk as u8 > 0);
             let is_retried = |last: &Attempt| last.failed() && is_retried(last);
-            // A guess may be corrected by what follows.
-            let may_go_on = waiting < MOST_WAITING && (call.is_guessed || call.last().is_some_and(is_retried));
-            !call.is_active() && is_told && !may_go_on
+            // A guess may be corrected by later lines.
+            let may_change = later < MAX_KEPT && (call.is_guessed || call.last().is_some_and(is_retried));
+            !call.is_active() && was_reported && !may_change
         };
-        self.calls.extract_if(.., is_over).for_each(|call| give(call, sink));
-        if self.calls.len() >= MOST_CALLS {
-            give(self.calls.remove(0), sink);
+        self.calls.extract_if(.., is_complete).for_each(|call| emit(call, sink));
+        if self.calls.len() >= MAX_CALLS {
+            emit(self.calls.remove(0), sink);
         }
-        // Beside other calls it needs a name, since nothing else keeps its attempts together.
-        let is_seen = |call: &Call| self.has_answers || call.last().is_some_and(|last| last.begun.is_some());
-        let is_alone = !self.calls.iter().any(|call| call.is_active() && is_seen(call));
-        let name = (!is_alone).then(|| {
+        // Among concurrent calls it needs an id, since nothing else keeps its attempts together.
+        let is_certain = |call: &Call| self.has_responses || call.last().is_some_and(|last| last.begun.is_some());
+        let is_alone = !self.calls.iter().any(|call| call.is_active() && is_certain(call));
+        let id = (!is_alone).then(|| {
             self.named += 1;
             options.key.clone().unwrap_or_else(|| format!("call-{}", self.named))
         });
@@ -312,7 +319,7 @@ impl Calls {
             _ => "OpenAI/Python".to_owned(),
         });
         self.calls.push(Call {
-            name,
+            id,
             key: options.key.clone(),
             counted_from: count.unwrap_or(0),
             is_counted: true,
@@ -323,10 +330,10 @@ impl Calls {
         self.calls.len() - 1
     }
 
-    /// Makes the call at `place` the most recently updated.
-    fn touch(&mut self, place: usize) {
-        if place + 1 < self.calls.len() {
-            let call = self.calls.remove(place);
+    /// Moves the call at `index` to the end, because it is the most recently updated.
+    fn move_to_end(&mut self, index: usize) {
+        if index + 1 < self.calls.len() {
+            let call = self.calls.remove(index);
             self.calls.push(call);
         }
     }
@@ -336,36 +343,36 @@ impl Calls {
     }
 
     /// Returns the least recently updated call whose last attempt `fits`.
-    fn place(&self, fits: impl Fn(&Attempt) -> bool) -> Option<usize> {
+    fn index(&self, fits: impl Fn(&Attempt) -> bool) -> Option<usize> {
         self.calls.iter().position(|call| call.last().is_some_and(&fits))
     }
 
     /// Returns the most recently updated call whose last attempt `fits`.
-    fn latest_place(&self, fits: impl Fn(&Attempt) -> bool) -> Option<usize> {
+    fn latest_index(&self, fits: impl Fn(&Attempt) -> bool) -> Option<usize> {
         self.calls.iter().rposition(|call| call.last().is_some_and(&fits))
     }
 
     /// Returns the latest attempt that `fits`, and makes its call the most recently updated.
     fn latest(&mut self, fits: impl Fn(&Attempt) -> bool) -> Option<&mut Attempt> {
-        let place = self.latest_place(fits)?;
-        self.touch(place);
+        let index = self.latest_index(fits)?;
+        self.move_to_end(index);
         self.calls.last_mut()?.attempts.last_mut()
     }
 }
 
 /// Emits a call without requests that were not sent to a model.
-fn give(mut call: Call, sink: &mut Sink<'_>) {
+fn emit(mut call: Call, sink: &mut Sink<'_>) {
     let is_of_model = |attempt: &Attempt| {
-        attempt.told & Source::Sdk as u8 > 0
+        attempt.reported_by & Source::Sdk as u8 > 0
             || attempt.planned_ms.is_some()
             || attempt.status.is_none()
             || is_model_path(&attempt.url)
             || (attempt.url.is_empty() && attempt.failed())
     };
-    let all = call.attempts.len();
+    let total = call.attempts.len();
     if !call.attempts.iter().all(is_of_model) {
         call.attempts.retain(is_of_model);
     }
-    call.give(sink);
-    (call.attempts.len()..all).for_each(|_| sink.noise());
+    call.emit(sink);
+    (call.attempts.len()..total).for_each(|_| sink.noise());
 }

@@ -13,7 +13,7 @@ pub(super) enum Message<'l> {
     /// A request is being sent; the URL is empty if not logged.
     Sent { url: &'l str },
     /// A response was received.
-    Answer { source: Source, url: &'l str, status: i64, headers: &'l str },
+    Response { source: Source, url: &'l str, status: i64, headers: &'l str },
     /// The provider's id of the response.
     RequestId(&'l str),
     /// The server's instruction to retry or not, which the SDK obeys.
@@ -40,7 +40,7 @@ pub(super) enum Source {
 type Parse = for<'l> fn(&'l str) -> Option<Message<'l>>;
 
 /// Start of each message, and the parser of the text after it.
-const MARKS: [(&str, Parse); 12] = [
+const PARSERS: [(&str, Parse); 12] = [
     ("HTTP Request: ", request),
     ("HTTP Response: ", response),
     ("Sending HTTP Request: ", sent),
@@ -55,15 +55,16 @@ const MARKS: [(&str, Parse); 12] = [
     ("Error code: ", error),
 ];
 
-static SCAN: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    let marks = MARKS.map(|(mark, _)| mark);
-    AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(marks).ok()
+/// Search for the starts of all messages at once.
+static SEARCH: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let starts = PARSERS.map(|(start, _)| start);
+    AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(starts).ok()
 });
 
 /// Parses a line. Returns the message and its start in the line.
 pub(super) fn read(line: &str) -> Option<(Message<'_>, usize)> {
-    let found = SCAN.as_ref()?.find(line)?;
-    let (_, parse) = MARKS.get(found.pattern().as_usize())?;
+    let found = SEARCH.as_ref()?.find(line)?;
+    let (_, parse) = PARSERS.get(found.pattern().as_usize())?;
     Some((parse(line.get(found.end()..)?)?, found.start()))
 }
 
@@ -71,12 +72,12 @@ pub(super) fn read(line: &str) -> Option<(Message<'_>, usize)> {
 fn request(rest: &str) -> Option<Message<'_>> {
     let (method, rest) = rest.split_once(' ')?;
     let (url, rest) = rest.split_once(" \"")?;
-    let (of_client, rest) = match rest.strip_prefix("HTTP/") {
+    let (is_of_client, rest) = match rest.strip_prefix("HTTP/") {
         Some(rest) => (true, rest.split_once(' ')?.1),
         None => (false, rest),
     };
-    let source = if of_client { Source::Client } else { Source::Sdk };
-    is_method(method).then_some(Message::Answer { source, url, status: status(rest)?, headers: "" })
+    let source = if is_of_client { Source::Client } else { Source::Sdk };
+    is_method(method).then_some(Message::Response { source, url, status: status(rest)?, headers: "" })
 }
 
 /// Parses `POST https://host/v1/messages "429 Too Many Requests" Headers({..})`, or `POST 429`.
@@ -85,11 +86,11 @@ fn response(rest: &str) -> Option<Message<'_>> {
     if !is_method(method) {
         return None;
     }
-    let Some((url, answer)) = rest.split_once(" \"") else {
-        return Some(Message::Answer { source: Source::Sdk, url: "", status: status(rest)?, headers: "" });
+    let Some((url, response)) = rest.split_once(" \"") else {
+        return Some(Message::Response { source: Source::Sdk, url: "", status: status(rest)?, headers: "" });
     };
-    let headers = answer.split_once("Headers(").map_or("", |(_, headers)| headers);
-    Some(Message::Answer { source: Source::Sdk, url, status: status(answer)?, headers })
+    let headers = response.split_once("Headers(").map_or("", |(_, headers)| headers);
+    Some(Message::Response { source: Source::Sdk, url, status: status(response)?, headers })
 }
 
 /// Parses `POST https://host/v1/messages`, or `POST`.
@@ -143,7 +144,7 @@ fn connection(rest: &str) -> Option<Message<'_>> {
     let (code, rest) = rest.split_once(", ")?;
     let headers = rest.find('[').and_then(|at| rest.get(at..)).unwrap_or_default();
     let status = status(code)?;
-    version.contains("HTTP/").then_some(Message::Answer { source: Source::Connection, url: "", status, headers })
+    version.contains("HTTP/").then_some(Message::Response { source: Source::Connection, url: "", status, headers })
 }
 
 /// Parses `429 - {'error': {..}}`.
@@ -185,19 +186,19 @@ mod tests {
     }
 
     #[test]
-    fn every_message_of_old_and_new_sdks() {
-        let answer = |source, url, status| Some(Message::Answer { source, url, status, headers: "" });
+    fn messages_of_old_and_new_sdks_are_read() {
+        let response = |source, url, status| Some(Message::Response { source, url, status, headers: "" });
         let url = "https://api.example/v1/messages";
         for (line, expected) in [
             (
                 r#"INFO:httpx:HTTP Request: POST https://api.example/v1/messages "HTTP/1.1 529 ""#,
-                answer(Source::Client, url, 529),
+                response(Source::Client, url, 529),
             ),
             (
                 r#"HTTP Request: POST https://api.example/v1/messages "429 Too Many Requests""#,
-                answer(Source::Sdk, url, 429),
+                response(Source::Sdk, url, 429),
             ),
-            ("HTTP Response: POST 500", answer(Source::Sdk, "", 500)),
+            ("HTTP Response: POST 500", response(Source::Sdk, "", 500)),
             ("x - Sending HTTP Request: POST https://api.example/v1/messages", Some(Message::Sent { url })),
             ("Sending HTTP Request: POST", Some(Message::Sent { url: "" })),
             (
@@ -226,11 +227,11 @@ mod tests {
         let headers = "{'retry-after': '1'})";
         assert_eq!(
             message(with_headers),
-            Some(Message::Answer { source: Source::Sdk, url: "https://a/b", status: 429, headers })
+            Some(Message::Response { source: Source::Sdk, url: "https://a/b", status: 429, headers })
         );
         let raw = "receive_response_headers.complete return_value=(b'HTTP/1.1', 429, b'Too', [(b'A', b'1')])";
         let headers = "[(b'A', b'1')])";
-        assert_eq!(message(raw), Some(Message::Answer { source: Source::Connection, url: "", status: 429, headers }));
+        assert_eq!(message(raw), Some(Message::Response { source: Source::Connection, url: "", status: 429, headers }));
     }
 
     #[test]

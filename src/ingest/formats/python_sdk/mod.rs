@@ -1,10 +1,10 @@
 //! Logs of the Python SDKs of Anthropic and OpenAI and of their HTTP client.
 
 mod calls;
-mod habits;
 mod log_line;
 mod message;
 mod options;
+mod sdk_behavior;
 
 use super::text::clock::Clock;
 use super::text::literal::to_json;
@@ -13,11 +13,11 @@ use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
 use crate::ingest::sink::Sink;
-use calls::{Answer, Calls};
-use habits::is_model_path;
+use calls::{Calls, Response};
 use log_line::LogLine;
 use message::{Message, Source};
 use options::Options;
+use sdk_behavior::is_model_path;
 
 /// Format of lines of `httpx`, `anthropic._base_client` and `openai._base_client`, with any prefix before the
 /// messages.
@@ -46,7 +46,7 @@ impl Format for PythonSdk {
             match message::read(line).map(|(message, _)| message) {
                 Some(Message::Retry { .. } | Message::Count(_)) => is_sure = true,
                 Some(Message::Options(options)) if options.contains("'idempotency_key'") => is_sure = true,
-                Some(Message::Answer { source: Source::Client, url, .. }) if is_model_path(url) => {}
+                Some(Message::Response { source: Source::Client, url, .. }) if is_model_path(url) => {}
                 Some(Message::Sent { url }) if is_model_path(url) => {}
                 _ => continue,
             }
@@ -80,7 +80,7 @@ impl Decoder for PythonDecoder {
     }
 
     fn finish(&mut self, sink: &mut Sink<'_>) {
-        self.calls.give_all(sink);
+        self.calls.emit_all(sink);
     }
 }
 
@@ -95,10 +95,10 @@ impl PythonDecoder {
         self.is_in_traceback = false;
         let moment = self.clock.read(line, &at, sink.zone());
         let log_line = LogLine { text: line, at, moment, provider: provider_in(&line[..start]) };
-        let opened = self.take(sink, message, &log_line);
-        self.clock.reach(self.calls.reached);
+        let begins_attempt = self.take(sink, message, &log_line);
+        self.clock.set_earliest(self.calls.passed);
         // The line at which an attempt begins is counted when the attempt is complete.
-        if !opened {
+        if !begins_attempt {
             sink.noise();
         }
     }
@@ -107,12 +107,12 @@ impl PythonDecoder {
     fn take(&mut self, sink: &mut Sink<'_>, message: Message<'_>, line: &LogLine<'_>) -> bool {
         let calls = &mut self.calls;
         match message {
-            Message::Options(literal) => calls.options = Options::of(&to_json(literal).0),
+            Message::Options(literal) => calls.next_options = Options::of(&to_json(literal).0),
             Message::Count(count) => calls.next_count = Some(count),
             Message::Sent { url } => return calls.sent(sink, url, line),
-            Message::Answer { source, url, status, headers } => {
+            Message::Response { source, url, status, headers } => {
                 let headers = (!headers.is_empty()).then(|| to_json(headers).0);
-                return calls.answer(sink, Answer { source, url, status, headers }, line);
+                return calls.response(sink, Response { source, url, status, headers }, line);
             }
             Message::RequestId(id) => calls.request_id(id),
             Message::ServerSays { retry } => calls.server_says(retry),
@@ -121,22 +121,24 @@ impl PythonDecoder {
                 self.is_in_traceback = exception.is_empty();
             }
             Message::Retry { path, seconds, count } => {
-                let (opened, due) = calls.retry(sink, path, seconds * 1e3, count, line);
-                self.clock.pass(due);
-                return opened;
+                let (is_new, due) = calls.retry(sink, path, seconds * 1e3, count, line);
+                self.clock.advance_to(due);
+                return is_new;
             }
             Message::Error { status, body } => calls.error(status, body),
         }
         false
     }
 
+    /// Reads the last line of a traceback.
     fn traceback(&mut self, line: &str) {
         if let Some(exception) = message::exception_of(line) {
-            self.calls.raised_in_truth(exception);
+            self.calls.set_exception(exception);
         }
     }
 }
 
+/// Returns the provider whose SDK wrote a line with this text before the message.
 fn provider_in(prefix: &str) -> Option<&'static str> {
     let is = |name: &str| prefix.contains(name);
     if is("anthropic") {

@@ -1,6 +1,6 @@
 //! Reads a failure and the announcement of its retry from a line.
 
-use super::marks;
+use super::line_flags;
 use crate::ingest::formats::text::literal::to_json;
 use regex::{Captures, Match, Regex};
 use std::sync::LazyLock;
@@ -11,14 +11,14 @@ pub(super) struct Failure {
     pub(super) status: Option<i64>,
     /// Class of the exception, without its module.
     pub(super) exception: Option<String>,
-    /// The body as JSON, or plain words.
+    /// The error body as JSON, or a text.
     pub(super) error: Option<String>,
-    /// Whether the failure has the form in which SDKs print a provider's response, or contains its words.
-    pub(super) is_sdks: bool,
+    /// Whether the failure has the form in which SDKs print the response of a provider, or contains a sentence of one.
+    pub(super) is_of_provider: bool,
     /// Total number of attempts, if the line says that this was the last of them.
     pub(super) last_of: Option<i64>,
-    /// Whether the failure is reported by more than the words of a retry announcement.
-    pub(super) is_told: bool,
+    /// Whether the line has a status, an exception or a body, not only words such as `timeout`.
+    pub(super) is_specific: bool,
 }
 
 /// A retry announced by a line.
@@ -33,23 +33,23 @@ pub(super) struct Retry {
 }
 
 impl Retry {
-    /// Returns whether the announcement contains more than the fact of a retry.
-    pub(super) fn says_how(&self) -> bool {
+    /// Returns whether the announcement has a number or a wait.
+    pub(super) fn has_details(&self) -> bool {
         self.number.is_some() || self.wait_ms.is_some()
     }
 }
 
-/// Compiles a pattern with ASCII case, digits and word boundaries: `(?i-u:..)` needs no Unicode tables, so lines that
-/// are not ASCII are searched as fast as others, and a pattern is compiled in a fraction of the time.
+/// Compiles a pattern with ASCII digits and word boundaries. The patterns ignore case for ASCII only, by `(?i-u:..)`.
+/// Without Unicode tables, patterns are compiled faster, and lines with other characters are searched as fast as ASCII.
 ///
-/// Where what is wanted follows from the text of a match, patterns are searched without groups: finding the place of a
-/// group takes a second, slower engine.
+/// Patterns have groups only if their values cannot be derived from the text of the match: finding groups takes a
+/// second, slower search.
 fn regex(pattern: &str) -> Option<Regex> {
     Regex::new(&pattern.replace(r"\b", r"(?-u:\b)").replace(r"\d", "[0-9]")).ok()
 }
 
 /// Words that announce a wait: `retrying`, `Backing off f(..)`, `Retry 1/10`.
-static WAITS: LazyLock<Option<Regex>> =
+static WAIT_WORDS: LazyLock<Option<Regex>> =
     LazyLock::new(|| regex(r"\b(?i-u:retry|retrying|retries|backing off|reconnecting|sleeping)\b"));
 /// The wait after such words: `in 1.9s`, `in 4.0 seconds as it raised`, `for 0.6s`, `in 2 min`,
 /// `after delay of: 0.51`
@@ -57,7 +57,7 @@ static WAIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(r"\s(?i-u:in|for|after|of:?)\s+\d+(?:\.\d+)?\s*(?i-u:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?)?\b")
 });
 /// Maximum number of characters between the words and the wait.
-const LONGEST_GAP: usize = 200;
+const MAX_GAP: usize = 200;
 /// `Sleeping 2 before retrying`
 static SLEEP: LazyLock<Option<Regex>> =
     LazyLock::new(|| regex(r"\b(?i-u:sleeping (?:for )?)\d+(?:\.\d+)?\s*(?i-u:ms|s|secs?|seconds?)?\b"));
@@ -83,10 +83,10 @@ static ANNOUNCES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static GIVES_UP: LazyLock<Option<Regex>> =
     LazyLock::new(|| regex(r"\b(?i-u:giving up|gave up|no more retries|retries exhausted|dead-letter(?:ed|ing)?)\b"));
 /// `Failed after 3 attempts. Last error: ` of the AI SDK, and similar messages.
-static LAST_OF: LazyLock<Option<Regex>> = LazyLock::new(|| regex(r"\b(?i-u:failed after ([0-9]{1,5}) attempts)\b"));
-/// Sentences that occur only in responses of model APIs. Sources: OpenAI API docs, Error codes; Anthropic API docs,
-/// Errors; Claude Code notices; Amazon Bedrock User Guide, API error codes; vLLM server, serving_engine.py.
-static ANSWERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static TOTAL: LazyLock<Option<Regex>> = LazyLock::new(|| regex(r"\b(?i-u:failed after ([0-9]{1,5}) attempts)\b"));
+/// Sentences that occur only in error messages of model APIs. Sources: OpenAI API docs, Error codes; Anthropic API
+/// docs, Errors; Claude Code notices; Amazon Bedrock User Guide, API error codes; vLLM server, serving_engine.py.
+static API_SENTENCE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     regex(
         r"(?i-u:rate limit reached for|request too large for) .{1,200} (?i-u:on) [0-9A-Za-z_ -]{1,30} (?i-u:per) [0-9A-Za-z_]+ \((?i-u:[a-z]{3})\)|(?i-u:this|the) (?i-u:model).(?i-u:s maximum context length is )\d|(?i-u:prompt is too long: )\d|(?i-u:you).(?i-u:ve hit your (?:[a-z0-9]+ )?limit)\b.{1,6}(?i-u:resets )|(?i-u:you exceeded your current quota, please check|your credit balance is too low to access|you have reached your specified api usage limits|too many tokens, please wait)",
     )
@@ -110,67 +110,68 @@ static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
 });
 
-/// A line with the marks found in it.
+/// A line, and the patterns it can match.
 #[derive(Clone, Copy)]
-struct Text<'l> {
+struct FlaggedLine<'l> {
     line: &'l str,
-    marks: u16,
+    flags: u16,
 }
 
-impl<'l> Text<'l> {
-    fn captures(self, mark: u16, pattern: &Option<Regex>) -> Option<Captures<'l>> {
-        if self.marks & mark == 0 { None } else { pattern.as_ref()?.captures(self.line) }
+impl<'l> FlaggedLine<'l> {
+    fn captures(self, flag: u16, pattern: &Option<Regex>) -> Option<Captures<'l>> {
+        if self.flags & flag == 0 { None } else { pattern.as_ref()?.captures(self.line) }
     }
 
-    fn find(self, mark: u16, pattern: &Option<Regex>) -> Option<Match<'l>> {
-        if self.marks & mark == 0 { None } else { pattern.as_ref()?.find(self.line) }
+    fn find(self, flag: u16, pattern: &Option<Regex>) -> Option<Match<'l>> {
+        if self.flags & flag == 0 { None } else { pattern.as_ref()?.find(self.line) }
     }
 }
 
 /// Returns the retry announced and the failure reported by a line, or `None` if it cannot contain either.
 pub(super) fn read(line: &str) -> Option<(Option<Retry>, Option<Failure>)> {
-    let text = Text { line, marks: marks::of(line) };
-    if text.marks & marks::TELLS == 0 {
+    let text = FlaggedLine { line, flags: line_flags::of(line) };
+    if text.flags & line_flags::RELEVANT == 0 {
         return None;
     }
     let retry = retry_in(text);
     Some((retry, failure_in(text, retry.is_some())))
 }
 
-fn retry_in(text: Text<'_>) -> Option<Retry> {
-    let is_last = text.find(marks::GIVES_UP, &GIVES_UP).is_some();
-    if !is_last && text.find(marks::ANNOUNCES, &ANNOUNCES).is_none() {
+fn retry_in(text: FlaggedLine<'_>) -> Option<Retry> {
+    let is_last = text.find(line_flags::GIVES_UP, &GIVES_UP).is_some();
+    if !is_last && text.find(line_flags::ANNOUNCES, &ANNOUNCES).is_none() {
         return None;
     }
-    let wait = wait_in(text).or_else(|| text.find(marks::PAIRS, &SLEEP));
-    let in_pairs = || {
-        let found = text.captures(marks::PAIRS, &DELAY)?;
+    let wait = wait_in(text).or_else(|| text.find(line_flags::KEYED_WAIT, &SLEEP));
+    let keyed_ms = || {
+        let found = text.captures(line_flags::KEYED_WAIT, &DELAY)?;
         let unit = found.get(1).or(found.get(3)).map(|unit| unit.as_str());
         in_ms(found.get(2)?.as_str(), unit)
     };
-    let wait_ms = wait.and_then(|found| amount_ms(found.as_str())).or_else(in_pairs);
+    let wait_ms = wait.and_then(|found| amount_ms(found.as_str())).or_else(keyed_ms);
     let mut retry = Retry { wait_ms: wait_ms.filter(|_| !is_last), is_last, ..Retry::default() };
-    if let Some(found) = text.find(marks::COUNTS, &COUNT) {
+    if let Some(found) = text.find(line_flags::ATTEMPT_NUMBER, &COUNT) {
         let is_digit = |c: char| c.is_ascii_digit();
         let mut numbers = found.as_str().split(|c| !is_digit(c)).filter_map(|digits| digits.parse::<i64>().ok());
-        // A maximum of retries is one less than that of attempts.
-        let is_attempt = found.as_str().starts_with(['a', 'A']);
+        // `retry 1 of 7` counts retries, of which there is one less than attempts.
+        let counts_attempts = found.as_str().starts_with(['a', 'A']);
         retry.number = numbers.next().filter(|number| *number > 0);
-        retry.max_attempts = numbers.next().map(|most| if is_attempt { most } else { most + 1 });
+        retry.max_attempts = numbers.next().map(|most| if counts_attempts { most } else { most + 1 });
     }
     Some(retry)
 }
 
 /// Returns the wait after the first words that announce one.
-fn wait_in(text: Text<'_>) -> Option<Match<'_>> {
-    let (waits, wait) = (WAITS.as_ref()?, WAIT.as_ref()?);
-    let in_reach = |from: usize, to: usize| {
+fn wait_in(text: FlaggedLine<'_>) -> Option<Match<'_>> {
+    let (words, wait) = (WAIT_WORDS.as_ref()?, WAIT.as_ref()?);
+    // The wait belongs to the words if no other clause begins between them.
+    let is_near = |from: usize, to: usize| {
         let gap = &text.line[from..to];
-        !gap.contains([':', '{']) && (gap.len() <= LONGEST_GAP || gap.chars().count() <= LONGEST_GAP)
+        !gap.contains([':', '{']) && (gap.len() <= MAX_GAP || gap.chars().count() <= MAX_GAP)
     };
-    for announced in waits.find_iter(text.line) {
-        let found = wait.find_at(text.line, announced.end())?;
-        if in_reach(announced.end(), found.start()) {
+    for announcement in words.find_iter(text.line) {
+        let found = wait.find_at(text.line, announcement.end())?;
+        if is_near(announcement.end(), found.start()) {
             return Some(found);
         }
     }
@@ -199,30 +200,31 @@ fn in_ms(number: &str, unit: Option<&str>) -> Option<f64> {
     Some(value * ms)
 }
 
-/// Returns the failure reported by a line. With `beside_retry`, the line also announces a retry, so words that name a
-/// failure are enough.
-fn failure_in(text: Text<'_>, beside_retry: bool) -> Option<Failure> {
+/// Returns the failure reported by a line. With `announces_retry`, the line also announces a retry, so words that name
+/// a failure are enough.
+fn failure_in(text: FlaggedLine<'_>, announces_retry: bool) -> Option<Failure> {
     let line = text.line;
     let status = status_in(line);
-    let raised = text.find(marks::NAMES, &EXCEPTION);
+    let raised = text.find(line_flags::EXCEPTION, &EXCEPTION);
     let name = raised.map(|found| name_of(found.as_str()));
     let is_class = |name: &&str| *name != "Error" && name.starts_with(|first: char| first.is_ascii_uppercase());
     let exception = name.filter(is_class).map(str::to_owned);
     let rest = raised.map(|found| found.end());
     let body = body_in(line, status.map_or(0, |(_, end)| end).min(rest.unwrap_or(usize::MAX)));
-    let answer = text.find(marks::ANSWERS, &ANSWERS).and_then(|answer| line.get(answer.start()..));
-    let is_answered = answer.is_some() && (status.is_some() || name.is_some());
-    let is_sdks = is_answered || (body.is_some() && (status.is_some() || exception.is_some()));
-    let words = || answer.or_else(|| line.get(rest?..)).filter(|words| !words.is_empty());
-    let only_words = || if beside_retry { line.get(WORDS.as_ref()?.find(line)?.start()..) } else { None };
-    if status.is_none() && name.is_none() && body.is_none() && only_words().is_none() {
+    let found_sentence = text.find(line_flags::API_SENTENCE, &API_SENTENCE);
+    let api_sentence = found_sentence.and_then(|found| line.get(found.start()..));
+    let has_response = api_sentence.is_some() && (status.is_some() || name.is_some());
+    let is_of_provider = has_response || (body.is_some() && (status.is_some() || exception.is_some()));
+    let message = || api_sentence.or_else(|| line.get(rest?..)).filter(|text| !text.is_empty());
+    let words = || if announces_retry { line.get(WORDS.as_ref()?.find(line)?.start()..) } else { None };
+    if status.is_none() && name.is_none() && body.is_none() && words().is_none() {
         return None;
     }
-    let error = body.or_else(|| words().or_else(only_words).map(|words| words.trim().to_owned()));
-    let is_told = status.is_some() || name.is_some() || is_sdks;
-    let counted = if is_sdks { text.captures(marks::LAST_OF, &LAST_OF) } else { None };
+    let error = body.or_else(|| message().or_else(words).map(|text| text.trim().to_owned()));
+    let is_specific = status.is_some() || name.is_some() || is_of_provider;
+    let counted = if is_of_provider { text.captures(line_flags::TOTAL, &TOTAL) } else { None };
     let last_of = counted.and_then(|found| found.get(1)?.as_str().parse().ok());
-    Some(Failure { status: status.map(|(status, _)| status), exception, error, is_sdks, last_of, is_told })
+    Some(Failure { status: status.map(|(status, _)| status), exception, error, is_of_provider, last_of, is_specific })
 }
 
 /// Number of digits of a status.
@@ -258,9 +260,9 @@ fn body_in(line: &str, from: usize) -> Option<String> {
     let rest = line.get(from..)?;
     let bytes = rest.as_bytes();
     let start = |brace: usize| {
-        let is_in_bytes = bytes[..brace].ends_with(b"b'") || bytes[..brace].ends_with(b"b\"");
-        let begins = matches!(bytes.get(brace + 1), Some(b'\'' | b'"'));
-        if is_in_bytes { Some(brace - 2) } else { Some(brace).filter(|_| begins) }
+        let is_bytes_literal = bytes[..brace].ends_with(b"b'") || bytes[..brace].ends_with(b"b\"");
+        let has_key = matches!(bytes.get(brace + 1), Some(b'\'' | b'"'));
+        if is_bytes_literal { Some(brace - 2) } else { Some(brace).filter(|_| has_key) }
     };
     let at = memchr::memchr_iter(b'{', bytes).find_map(start)?;
     let json = to_json(&rest[at..]).0;
@@ -279,13 +281,12 @@ mod tests {
         read(line)?.0
     }
 
-    /// Calls [`super::failure_in`] with the marks of `line`.
-    fn failure_in(line: &str, beside_retry: bool) -> Option<Failure> {
-        super::failure_in(Text { line, marks: marks::of(line) }, beside_retry)
+    fn failure_in(line: &str, announces_retry: bool) -> Option<Failure> {
+        super::failure_in(FlaggedLine { line, flags: line_flags::of(line) }, announces_retry)
     }
 
     #[test]
-    fn retries_in_the_words_of_many_loggers() {
+    fn retry_announcements_of_many_loggers_are_read() {
         for (line, wait_ms, number, max_attempts) in [
             ("Retrying a.b.<locals>._c in 4.0 seconds as it raised RateLimitError: x.", Some(4000.0), None, None),
             ("Backing off ask(...) for 0.6s (openai.RateLimitError: x)", Some(600.0), None, None),
@@ -317,23 +318,23 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_stands_near_the_words_that_announce_it() {
+    fn a_wait_is_read_only_near_the_words_that_announce_it() {
         let waits = |line: &str| retry_in(line).and_then(|retry| retry.wait_ms);
         assert_eq!(waits("⚠️Retrying « größere Anfrage » in 3 s…"), Some(3000.0));
         assert_eq!(waits(&format!("Retrying {} in 3 s", "ü".repeat(190))), Some(3000.0));
         assert_eq!(waits(&format!("Retrying {} in 3 s", "ü".repeat(200))), None);
-        // Other words stand between the announcement and the wait; the second announcement has its own wait.
+        // Another clause begins between the announcement and the wait; the second announcement has its own wait.
         assert_eq!(waits("Retrying as it failed: slept for 3 s"), None);
         assert_eq!(waits("Retrying (a: b), will retry in 2 min"), Some(120_000.0));
     }
 
     #[test]
-    fn failures_in_the_words_of_many_loggers() {
+    fn failures_are_read_from_lines_of_many_loggers() {
         let failure = |line| failure_in(line, true).unwrap_or_default();
         let found = failure("raised x.RateLimitError: Error code: 429 - {'error': {'code': 'a', 'param': None}}");
         assert_eq!((found.status, found.exception.as_deref()), (Some(429), Some("RateLimitError")));
         assert_eq!(found.error.as_deref(), Some(r#"{"error":{"code":"a","param":null}}"#));
-        assert!(found.is_sdks);
+        assert!(found.is_of_provider);
         let found = failure(r#"litellm.RateLimitError: RateLimitError: P - b'{"error":{"code":"a"}}\n'"#);
         assert_eq!(found.error.as_deref().map(str::trim), Some(r#"{"error":{"code":"a"}}"#));
         assert_eq!(failure("Request failed with status code 400: {'message': 'x'}").status, Some(400));
@@ -343,19 +344,21 @@ mod tests {
         let found = failure(
             "RetryError [AI_RetryError]: Failed after 4 attempts. Last error: Rate limit reached for model `m` on tokens per minute (TPM): Limit 9, Used 9, Requested 1.",
         );
-        assert!(found.is_sdks && found.last_of == Some(4), "{found:?}");
+        assert!(found.is_of_provider && found.last_of == Some(4), "{found:?}");
         assert!(found.error.is_some_and(|error| error.starts_with("Rate limit reached")));
-        assert!(failure("e [Error]: Request too large for m on tokens per min (TPM): Limit 1, Requested 2.").is_sdks);
+        assert!(
+            failure("e [Error]: Request too large for m on tokens per min (TPM): Limit 1, Requested 2.").is_of_provider
+        );
         assert!(
             failure("stream disconnected before completion: Rate limit reached for m on requests per min (RPM)")
-                .is_sdks
+                .is_of_provider
         );
         for other in
             ["error: Rate limit reached for user 5: 100 requests per minute", "Error: You've hit your limit of 3 seats"]
         {
-            assert!(!failure(other).is_sdks, "{other}");
+            assert!(!failure(other).is_of_provider, "{other}");
         }
-        assert!(!failure("upload error: failed after 3 attempts").is_sdks);
+        assert!(!failure("upload error: failed after 3 attempts").is_of_provider);
         assert_eq!(failure("upload error: failed after 3 attempts").last_of, None);
         assert_eq!(failure_in("listening on port 4290, 512 items", true), None);
     }

@@ -1,7 +1,7 @@
 //! Lines in which retry loops report a failure and the retry that follows, in the log of any logger.
 
 mod line;
-mod marks;
+mod line_flags;
 
 use super::json_objects::Members;
 use super::text::attempt::{Attempt, Call};
@@ -32,18 +32,21 @@ impl Format for RetryLines {
 
     fn detect(&self, head: &Head<'_>) -> Match {
         let (mut fit, mut all) = (0, 0_u32);
+        // Numbers of the latest lines that report a failure and announce a retry.
         let (mut failed, mut retried) = (None, None);
         for line in head.text().lines().filter(|line| !line.trim().is_empty()) {
             all += u32::from(!is_continued(line));
             let is_json = line.starts_with('{') || line.starts_with("[{");
             let Some((retry, failure)) = (if is_json { None } else { read(line) }) else { continue };
             let Some(failure) = failure else {
-                retried = retry.filter(Retry::says_how).map(|_| all).or(retried);
+                retried = retry.filter(Retry::has_details).map(|_| all).or(retried);
                 fit += usize::from(retried == Some(all) && is_near(failed, all));
                 continue;
             };
-            failed = Some(all).filter(|_| failure.is_told).or(failed);
-            fit += usize::from(retry.is_some() || failure.is_sdks || (failure.is_told && is_near(retried, all)));
+            failed = Some(all).filter(|_| failure.is_specific).or(failed);
+            fit += usize::from(
+                retry.is_some() || failure.is_of_provider || (failure.is_specific && is_near(retried, all)),
+            );
         }
         Match::weak(fit, fit.max(all as usize))
     }
@@ -63,9 +66,9 @@ impl Format for RetryLines {
     }
 }
 
-/// Returns whether `line` is at most [`NEAR`] lines after `before`.
+/// Returns whether `line` is at most [`MAX_LINES_APART`] lines after `before`.
 fn is_near(before: Option<u32>, line: u32) -> bool {
-    before.is_some_and(|before| line - before <= NEAR)
+    before.is_some_and(|before| line - before <= MAX_LINES_APART)
 }
 
 /// Returns whether a line continues the one before.
@@ -73,22 +76,22 @@ fn is_continued(line: &str) -> bool {
     line.starts_with([' ', '\t', '}', ']', '<'])
 }
 
-/// Maximum distance in µs between the times of lines about one failure.
-const TOGETHER_US: i64 = 50_000;
-/// Maximum number of lines between a failure and the announcement of its retry.
-const NEAR: u32 = 3;
+/// Maximum time in µs between lines about the same failure.
+const SAME_FAILURE_US: i64 = 50_000;
+/// Maximum number of lines from a failure to the announcement of its retry.
+const MAX_LINES_APART: u32 = 3;
 /// Maximum size of a body assembled from several lines, in bytes.
-const LONGEST_BODY: usize = 1 << 16;
+const MAX_BODY: usize = 1 << 16;
 
 #[derive(Default)]
 struct RetryDecoder {
     clock: Clock,
-    /// The latest failure, to which further lines may belong.
-    open: Option<Open>,
-    /// The latest failure that is not an attempt unless a retry follows, and its line.
-    before: Option<(Failure, u32)>,
-    /// The body of the latest failure, still in progress.
-    body: Option<String>,
+    /// The latest attempt that failed, to which further lines may belong.
+    open: Option<OpenAttempt>,
+    /// The latest failure that becomes an attempt only if a retry follows, and its line.
+    uncertain: Option<(Failure, u32)>,
+    /// The lines read so far of the body of the latest failure.
+    partial_body: Option<String>,
     /// Number of lines read so far, not counting continuations.
     lines: u32,
 }
@@ -102,16 +105,16 @@ fn fill_from_object(attempt: &mut Attempt, json: String) {
     }
     attempt.status = attempt.status.or(members.integer("status"));
     if attempt.request_id.is_none() {
-        let id = members.words("request_id").or_else(|| members.words("requestID"));
+        let id = members.scalar_text("request_id").or_else(|| members.scalar_text("requestID"));
         attempt.request_id = id.map(|id| id.into_owned());
     }
-    // An error without a response body says less than its message.
-    let is_empty = json.contains("\"error\":null") && attempt.error.is_some();
-    attempt.error = if is_empty { attempt.error.take() } else { Some(json) };
+    // Without a response body, the message of the error is more specific.
+    let has_no_body = json.contains("\"error\":null") && attempt.error.is_some();
+    attempt.error = if has_no_body { attempt.error.take() } else { Some(json) };
 }
 
-/// A failure and where it was reported.
-struct Open {
+/// A failed attempt, and where the failure was reported.
+struct OpenAttempt {
     attempt: Attempt,
     moment: Moment,
     line: u32,
@@ -123,25 +126,25 @@ impl Decoder for RetryDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
         block.each_line(sink, |sink, line, at| {
             self.lines = self.lines.saturating_add(u32::from(!is_continued(line)));
-            if self.goes_on(line) || self.is_inspected(line) || !self.line(sink, line, &at) {
+            if self.continue_body(line) || self.begin_members(line) || !self.line(sink, line, &at) {
                 sink.noise();
             }
         });
     }
 
     fn finish(&mut self, sink: &mut Sink<'_>) {
-        self.give(sink);
+        self.emit(sink);
     }
 }
 
 impl RetryDecoder {
-    /// Processes a line if it belongs to the body that the failure's line began. Returns whether it does.
-    fn goes_on(&mut self, line: &str) -> bool {
-        let Some(mut body) = self.body.take() else { return false };
+    /// Adds a line to the body of the latest failure if not all lines of it were read. Returns whether it did.
+    fn continue_body(&mut self, line: &str) -> bool {
+        let Some(mut body) = self.partial_body.take() else { return false };
         body.push('\n');
         body.push_str(line);
-        if !line.starts_with('}') && body.len() < LONGEST_BODY {
-            self.body = Some(body);
+        if !line.starts_with('}') && body.len() < MAX_BODY {
+            self.partial_body = Some(body);
         } else if let Some(open) = &mut self.open {
             fill_from_object(&mut open.attempt, to_json(&body).0);
             open.line = self.lines;
@@ -149,15 +152,15 @@ impl RetryDecoder {
         true
     }
 
-    /// Returns whether a line is the last of a Node stack trace, after which the members of the latest failure are
-    /// printed.
-    fn is_inspected(&mut self, line: &str) -> bool {
+    /// Begins the body of the latest failure if a line is the last of a Node stack trace, after which its members are
+    /// printed. Returns whether it did.
+    fn begin_members(&mut self, line: &str) -> bool {
         let ends_stack = is_continued(line) && line.trim_start().starts_with("at ") && line.ends_with(" {");
-        let is_open = || self.open.as_ref().is_some_and(|open| is_near(Some(open.line), self.lines));
-        if !ends_stack || !is_open() {
+        let follows_failure = || self.open.as_ref().is_some_and(|open| is_near(Some(open.line), self.lines));
+        if !ends_stack || !follows_failure() {
             return false;
         }
-        self.body = Some("{".to_owned());
+        self.partial_body = Some("{".to_owned());
         true
     }
 
@@ -168,42 +171,43 @@ impl RetryDecoder {
             return retry.is_some_and(|retry| self.retry(sink, retry, line, at));
         };
         let moment = self.clock.read(line, at, sink.zone());
-        // The words of an announcement say less about a failure than the line before did.
-        if let Some(retry) = retry.filter(|_| !failure.is_told && self.awaits_retry(&moment)) {
+        // Words in the announcement of a retry are less specific than the failure reported by the line before.
+        if let Some(retry) = retry.filter(|_| !failure.is_specific && self.awaits_retry(&moment)) {
             self.announce(retry);
             return false;
         }
-        self.body = (failure.is_told && line.ends_with('{')).then(|| "{".to_owned());
-        let is_new = !self.adds(&failure, retry.as_ref(), &moment, is_continued(line));
-        if is_new && retry.is_none() && !failure.is_sdks {
-            // It may be any failure until a retry follows.
-            self.before = Some((failure, self.lines));
+        self.partial_body = (failure.is_specific && line.ends_with('{')).then(|| "{".to_owned());
+        let is_new = !self.adds_to_latest(&failure, retry.as_ref(), &moment, is_continued(line));
+        if is_new && retry.is_none() && !failure.is_of_provider {
+            // It may be a failure of something else, unless a retry follows.
+            self.uncertain = Some((failure, self.lines));
             return false;
         }
         if is_new {
             self.begin(sink, line, at, moment);
         }
-        // The line before says more than the words of the announcement.
-        let before = self.before.take().filter(|(_, line)| is_near(Some(*line), self.lines) && !failure.is_told);
-        self.fill(before.map_or(failure, |(before, _)| before), retry);
+        // Words in the announcement of a retry are less specific than the failure reported by the line before.
+        let earlier =
+            self.uncertain.take().filter(|(_, line)| is_near(Some(*line), self.lines) && !failure.is_specific);
+        self.fill(earlier.map_or(failure, |(earlier, _)| earlier), retry);
         is_new
     }
 
     /// Processes a line that only announces a retry. Returns whether it begins an attempt.
     fn retry(&mut self, sink: &mut Sink<'_>, retry: Retry, line: &str, at: &Position<'_>) -> bool {
         let moment = self.clock.read(line, at, sink.zone());
-        let is_open = |open: &Open| !open.is_announced && is_near(Some(open.line), self.lines);
-        if self.open.as_ref().is_some_and(is_open) {
+        let awaits_retry = |open: &OpenAttempt| !open.is_announced && is_near(Some(open.line), self.lines);
+        if self.open.as_ref().is_some_and(awaits_retry) {
             self.announce(retry);
             return false;
         }
-        let before = self.before.take().filter(|(_, line)| is_near(Some(*line), self.lines));
-        // Without a reported failure, a retry with neither number nor wait is too vague to be an attempt.
-        if before.is_none() && (retry.is_last || !retry.says_how()) {
+        let failure = self.uncertain.take().filter(|(_, line)| is_near(Some(*line), self.lines));
+        // Without a reported failure, the announcement of a retry needs a number or a wait to show an attempt.
+        if failure.is_none() && (retry.is_last || !retry.has_details()) {
             return false;
         }
         self.begin(sink, line, at, moment);
-        match before {
+        match failure {
             Some((failure, _)) => self.fill(failure, Some(retry)),
             None => self.announce(retry),
         }
@@ -212,30 +216,37 @@ impl RetryDecoder {
 
     /// Returns whether the line before reported the latest failure, whose retry was not announced yet.
     fn awaits_retry(&self, moment: &Moment) -> bool {
-        let is_next = |open: &Open| !open.is_announced && self.lines.saturating_sub(open.line) <= 1;
-        let is_then = |open: &Open| moment.is_made_up() || moment.at.us_since(open.moment.at).abs() <= TOGETHER_US;
-        self.open.as_ref().is_some_and(|open| is_next(open) && is_then(open))
+        let is_next_line = |open: &OpenAttempt| !open.is_announced && self.lines.saturating_sub(open.line) <= 1;
+        let is_same_time =
+            |open: &OpenAttempt| moment.is_made_up() || moment.at.us_since(open.moment.at).abs() <= SAME_FAILURE_US;
+        self.open.as_ref().is_some_and(|open| is_next_line(open) && is_same_time(open))
     }
 
-    /// Returns whether a line adds to the latest failure rather than reporting another.
-    fn adds(&self, failure: &Failure, retry: Option<&Retry>, moment: &Moment, is_continued: bool) -> bool {
+    /// Returns whether a line is about the latest failure rather than another one.
+    fn adds_to_latest(&self, failure: &Failure, retry: Option<&Retry>, moment: &Moment, is_continued: bool) -> bool {
         let Some(open) = &self.open else { return false };
         let attempt = &open.attempt;
         let is_near = is_near(Some(open.line), self.lines);
-        let is_together = !moment.is_made_up() && moment.at.us_since(open.moment.at).abs() <= TOGETHER_US;
-        let is_news = attempt.status.is_none() || failure.status.is_none() || attempt.status == failure.status;
+        let is_same_time = !moment.is_made_up() && moment.at.us_since(open.moment.at).abs() <= SAME_FAILURE_US;
+        let may_be_same = attempt.status.is_none() || failure.status.is_none() || attempt.status == failure.status;
         let lacks_body = !attempt.error.as_deref().is_some_and(|error| error.starts_with('{'));
-        is_near && is_news && (retry.is_none() || !open.is_announced) && lacks_body && (is_continued || is_together)
+        is_near
+            && may_be_same
+            && (retry.is_none() || !open.is_announced)
+            && lacks_body
+            && (is_continued || is_same_time)
     }
 
+    /// Begins a failed attempt, after emitting the latest one.
     fn begin(&mut self, sink: &mut Sink<'_>, line: &str, at: &Position<'_>, moment: Moment) {
-        self.give(sink);
+        self.emit(sink);
         let mut attempt = Attempt::new(line, at);
         attempt.ended = Some(moment);
-        attempt.is_lost = true;
-        self.open = Some(Open { attempt, moment, line: self.lines, is_announced: false });
+        attempt.is_unexplained_failure = true;
+        self.open = Some(OpenAttempt { attempt, moment, line: self.lines, is_announced: false });
     }
 
+    /// Adds a failure and the announcement of its retry to the latest attempt.
     fn fill(&mut self, failure: Failure, retry: Option<Retry>) {
         let lines = self.lines;
         if let Some(open) = &mut self.open {
@@ -257,6 +268,7 @@ impl RetryDecoder {
         }
     }
 
+    /// Adds the announcement of a retry to the latest attempt.
     fn announce(&mut self, retry: Retry) {
         let Some(open) = &mut self.open else { return };
         open.is_announced = true;
@@ -265,15 +277,16 @@ impl RetryDecoder {
         open.attempt.number = retry.number;
         open.attempt.max_attempts = retry.max_attempts;
         if let Some(due) = open.attempt.due() {
-            self.clock.pass(due);
+            self.clock.advance_to(due);
         }
     }
 
-    fn give(&mut self, sink: &mut Sink<'_>) {
+    /// Emits the latest attempt.
+    fn emit(&mut self, sink: &mut Sink<'_>) {
         let Some(open) = self.open.take() else { return };
         let call = Call { attempts: vec![open.attempt], ..Call::default() };
         match call.last().is_some_and(Attempt::is_over) {
-            true => call.give(sink),
+            true => call.emit(sink),
             false => sink.noise(),
         }
     }

@@ -27,10 +27,10 @@ pub(in crate::ingest::formats) struct Attempt {
     /// The error body as JSON, or plain words.
     pub(in crate::ingest::formats) error: Option<String>,
     pub(in crate::ingest::formats) exception: Option<String>,
-    /// Kind of the failure, if neither status nor exception tells.
+    /// Kind of the failure, if there is neither a status nor an exception.
     pub(in crate::ingest::formats) kind: Option<&'static str>,
-    /// Whether the attempt failed and no line says how.
-    pub(in crate::ingest::formats) is_lost: bool,
+    /// Whether the attempt failed in a way that no line describes.
+    pub(in crate::ingest::formats) is_unexplained_failure: bool,
     pub(in crate::ingest::formats) should_retry: Option<bool>,
     /// Whether the client announced a retry.
     pub(in crate::ingest::formats) will_retry: Option<bool>,
@@ -39,30 +39,34 @@ pub(in crate::ingest::formats) struct Attempt {
     /// Number of the attempt in its call, and the maximum, if logged.
     pub(in crate::ingest::formats) number: Option<i64>,
     pub(in crate::ingest::formats) max_attempts: Option<i64>,
-    /// Bits for the lines that reported the attempt; their meaning is up to the format.
-    pub(in crate::ingest::formats) told: u8,
+    /// Kinds of lines that reported the attempt, as bits whose meaning each format defines.
+    pub(in crate::ingest::formats) reported_by: u8,
 }
 
 /// Maximum length of a kept line, in bytes.
-const LONGEST_RAW: usize = 4096;
+const MAX_RAW: usize = 4096;
 
 impl Attempt {
     /// Starts an attempt reported by the line `raw`.
     pub(in crate::ingest::formats) fn new(raw: &str, at: &Position<'_>) -> Attempt {
         let mut attempt = Attempt::default();
-        attempt.stand(raw, at);
+        attempt.set_line(raw, at);
         attempt
     }
 
     /// Makes the line `raw` represent the attempt.
-    pub(in crate::ingest::formats) fn stand(&mut self, raw: &str, at: &Position<'_>) {
+    pub(in crate::ingest::formats) fn set_line(&mut self, raw: &str, at: &Position<'_>) {
         (self.line, self.record, self.defaults) = (at.line, at.record, at.defaults.cloned());
-        self.raw = raw[..raw.floor_char_boundary(LONGEST_RAW)].to_owned();
+        self.raw = raw[..raw.floor_char_boundary(MAX_RAW)].to_owned();
     }
 
     /// Returns whether the response or failure is known.
     pub(in crate::ingest::formats) fn is_over(&self) -> bool {
-        self.status.is_some() || self.exception.is_some() || self.kind.is_some() || self.error.is_some() || self.is_lost
+        self.status.is_some()
+            || self.exception.is_some()
+            || self.kind.is_some()
+            || self.error.is_some()
+            || self.is_unexplained_failure
     }
 
     /// Returns whether the attempt failed.
@@ -102,9 +106,9 @@ impl Attempt {
 #[derive(Debug, Default)]
 pub(in crate::ingest::formats) struct Call {
     pub(in crate::ingest::formats) attempts: Vec<Attempt>,
-    /// Id of the call, if needed to separate it from concurrent calls.
-    pub(in crate::ingest::formats) name: Option<String>,
-    /// Key by which the format recognizes the call.
+    /// Id of the call, if it is needed to distinguish it from concurrent calls.
+    pub(in crate::ingest::formats) id: Option<String>,
+    /// Idempotency key of its requests, by which their call is recognized.
     pub(in crate::ingest::formats) key: Option<String>,
     /// Number of retries the SDK had counted before the first known attempt.
     pub(in crate::ingest::formats) counted_from: i64,
@@ -126,9 +130,9 @@ pub(in crate::ingest::formats) struct Call {
 
 impl Call {
     /// Emits the attempts to `sink`; those without an end are reported as unended.
-    pub(in crate::ingest::formats) fn give(&self, sink: &mut Sink<'_>) {
-        let known = self.attempts.iter().zip(schedule(&self.attempts)).zip(self.counted_from..);
-        for ((attempt, span), count) in known {
+    pub(in crate::ingest::formats) fn emit(&self, sink: &mut Sink<'_>) {
+        let attempts = self.attempts.iter().zip(schedule(&self.attempts)).zip(self.counted_from..);
+        for ((attempt, times), count) in attempts {
             let at = Position { line: attempt.line, record: attempt.record, defaults: attempt.defaults.as_ref() };
             if !attempt.is_over() {
                 sink.unended(at);
@@ -141,17 +145,17 @@ impl Call {
             let provider = || provider_in(&attempt.url).or_else(|| provider_in(&attempt.raw));
             record.put(Field::Provider, self.provider.or_else(provider));
             record.put(Field::SdkRetryCount, self.is_counted.then_some(count));
-            record.put(Field::StartedAt, span.sent.0);
-            record.put(Field::EndedAt, span.ended.map(|time| time.0));
+            record.put(Field::StartedAt, times.sent.0);
+            record.put(Field::EndedAt, times.ended.map(|time| time.0));
             let moment = attempt.ended.or(attempt.begun);
             record.times = moment.map_or(Times::Dated, Moment::times);
-            record.whole_seconds = moment.is_some_and(|moment| moment.is_coarse);
+            record.whole_seconds = moment.is_some_and(|moment| moment.is_whole_seconds);
             sink.record(&record, &attempt.raw, at);
         }
     }
 
     fn fill<'a>(&'a self, record: &mut Record<'a>) {
-        record.put(Field::CallId, self.name.as_deref());
+        record.put(Field::CallId, self.id.as_deref());
         record.put(Field::UserAgent, self.user_agent.as_deref());
         record.put(Field::Model, self.model.as_deref());
         record.put(Field::MaxTokens, self.max_tokens);
@@ -180,59 +184,64 @@ struct AttemptTimes {
     ended: Option<Time>,
 }
 
-/// Returns the times of the attempts of a call. An SDK waits exactly as long as it announces between a failure and
-/// the next attempt, so timestamps in whole seconds are moved within their second to match.
+/// Returns the times of the attempts of a call. Between a failure and the next attempt, an SDK waits exactly as long as
+/// it announces, so timestamps in whole seconds are moved within their second to agree with the announced waits.
 fn schedule(attempts: &[Attempt]) -> Vec<AttemptTimes> {
     let mut shifts = shifts_us(attempts).into_iter();
     let mut due: Option<Time> = None;
-    let mut spans = Vec::with_capacity(attempts.len());
+    let mut times = Vec::with_capacity(attempts.len());
     for attempt in attempts {
-        let mut stamp = |moment: Moment| (moment.at.plus_us(shifts.next().unwrap_or(0)), moment.slack_us);
-        let begun = attempt.begun.map(&mut stamp);
-        let over = attempt.ended.map(&mut stamp);
-        // A plan contradicted by a timestamp was not kept.
-        let fits = |due: &Time| begun.or(over).is_none_or(|(at, slack_us)| due.us_since(at) <= slack_us);
-        let sent = match (begun, due.filter(fits)) {
+        let mut shifted = |moment: Moment| (moment.at.plus_us(shifts.next().unwrap_or(0)), moment.slack_us);
+        let begun = attempt.begun.map(&mut shifted);
+        let ended = attempt.ended.map(&mut shifted);
+        // A due time later than the timestamp allows shows that the client did not wait as announced.
+        let is_possible = |due: &Time| begun.or(ended).is_none_or(|(at, slack_us)| due.us_since(at) <= slack_us);
+        let sent = match (begun, due.filter(is_possible)) {
             (Some((begun, _)), due) => due.map_or(begun, |due| due.max(begun)),
             (None, Some(due)) => due,
-            (None, None) => over.map_or(Time(0), |(over, _)| over.plus_us(-us_of(attempt.duration_ms))),
+            (None, None) => ended.map_or(Time(0), |(ended, _)| ended.plus_us(-us_of(attempt.duration_ms))),
         };
-        let over = over.map(|(over, _)| over);
-        let end = over.map_or(sent, |over| over.max(sent));
-        // If both are in the same second of a clock with that resolution, the duration is unknown.
-        let is_told = attempt.begun.is_none() || attempt.begun.is_some_and(|begun| begun.slack_us == 0);
+        let end = ended.map_or(sent, |(ended, _)| ended.max(sent));
+        // If both timestamps are in the same second of a clock of whole seconds, the duration is unknown.
+        let is_exact = attempt.begun.is_none() || attempt.begun.is_some_and(|begun| begun.slack_us == 0);
         let is_made_up = attempt.ended.is_some_and(|ended| ended.is_made_up());
-        let is_known = !is_made_up && (end > sent || (is_told && begun.is_some()));
-        spans.push(AttemptTimes { sent, ended: (is_known && attempt.duration_ms.is_none()).then_some(end) });
+        let is_known = !is_made_up && (end > sent || (is_exact && begun.is_some()));
+        times.push(AttemptTimes { sent, ended: (is_known && attempt.duration_ms.is_none()).then_some(end) });
         let end = end.max(sent.plus_us(us_of(attempt.duration_ms)));
         due = attempt.planned_ms.map(|_| end.plus_us(us_of(attempt.planned_ms)));
     }
-    spans
+    times
 }
 
 fn us_of(ms: Option<f64>) -> i64 {
     (ms.unwrap_or(0.0) * 1e3) as i64
 }
 
-/// Returns for each timestamp of a call the shift in µs after which the announced waits lead to the next timestamps.
-/// Starts over after a gap that no wait explains.
+/// Returns for each timestamp of a call the shift in µs with which all timestamps agree with the announced waits.
+///
+/// A timestamp of whole seconds means a time up to `slack_us` later. From the first timestamp of a series, the
+/// announced waits give the earliest possible time of each later one. How far a timestamp is behind that time, its lag,
+/// bounds the shift of the first: at least the lag, and at most the lag and the slack. A timestamp that no wait
+/// explains starts a new series.
 fn shifts_us(attempts: &[Attempt]) -> Vec<i64> {
     let mut shifts: Vec<i64> = Vec::new();
-    let (mut first, mut needed, mut allowed) = (0, 0, i64::MAX);
-    let mut now: Option<Time> = None;
+    // Index of the first timestamp of the series, and the bounds of its shift.
+    let (mut first, mut least, mut most) = (0, 0, i64::MAX);
+    // Time of the next line if the first timestamp is not shifted.
+    let mut expected: Option<Time> = None;
     for attempt in attempts {
         for moment in [attempt.begun, attempt.ended].into_iter().flatten() {
-            let lag = now.map(|now| moment.at.us_since(now)).filter(|lag| *lag <= moment.slack_us);
+            let lag = expected.map(|expected| moment.at.us_since(expected)).filter(|lag| *lag <= moment.slack_us);
             if lag.is_none() {
-                (first, needed, allowed) = (shifts.len(), 0, i64::MAX);
-                now = Some(moment.at);
+                (first, least, most) = (shifts.len(), 0, i64::MAX);
+                expected = Some(moment.at);
             }
             shifts.push(0);
             let lag = lag.unwrap_or(0);
-            (needed, allowed) = (needed.max(lag), allowed.min(lag + moment.slack_us));
-            shifts[first] = needed.min(allowed).max(0);
+            (least, most) = (least.max(lag), most.min(lag + moment.slack_us));
+            shifts[first] = least.min(most).max(0);
         }
-        now = now.map(|now| now.plus_us(us_of(attempt.planned_ms)));
+        expected = expected.map(|expected| expected.plus_us(us_of(attempt.planned_ms)));
     }
     shifts
 }
@@ -242,7 +251,7 @@ mod tests {
     use super::*;
 
     fn moment(ms: i64) -> Option<Moment> {
-        Some(Moment { at: Time(ms * 1000), slack_us: 999_999, times: Times::Dated, is_coarse: true })
+        Some(Moment { at: Time(ms * 1000), slack_us: 999_999, times: Times::Dated, is_whole_seconds: true })
     }
 
     fn failed(begun: Option<i64>, ended: i64, planned_ms: Option<f64>) -> Attempt {
@@ -251,32 +260,32 @@ mod tests {
     }
 
     fn waits_ms(attempts: &[Attempt]) -> Vec<i64> {
-        let spans = schedule(attempts);
-        spans.windows(2).map(|pair| pair[1].sent.us_since(pair[0].ended.unwrap_or(pair[0].sent)) / 1000).collect()
+        let times = schedule(attempts);
+        times.windows(2).map(|pair| pair[1].sent.us_since(pair[0].ended.unwrap_or(pair[0].sent)) / 1000).collect()
     }
 
     #[test]
-    fn whole_seconds_follow_the_stated_waits() {
+    fn timestamps_of_whole_seconds_agree_with_the_announced_waits() {
         // The true times are 26.75, 27.25 and 28.10.
-        let only_answers =
+        let ends_only =
             [failed(None, 26_000, Some(490.0)), failed(None, 27_000, Some(840.0)), failed(None, 28_000, None)];
-        assert_eq!(waits_ms(&only_answers), [490, 840]);
-        let both = [
+        assert_eq!(waits_ms(&ends_only), [490, 840]);
+        let starts_and_ends = [
             failed(Some(26_000), 26_000, Some(490.0)),
             failed(Some(27_000), 27_000, Some(840.0)),
             failed(Some(28_000), 28_000, None),
         ];
-        assert_eq!(waits_ms(&both), [490, 840]);
-        assert!(schedule(&both).iter().all(|span| span.ended.is_none()), "a duration that no clock showed");
+        assert_eq!(waits_ms(&starts_and_ends), [490, 840]);
+        assert!(schedule(&starts_and_ends).iter().all(|times| times.ended.is_none()), "no duration is known");
     }
 
     #[test]
-    fn time_that_passed_is_a_duration() {
+    fn durations_of_seconds_are_known() {
         let slow = [failed(Some(10_000), 15_000, Some(500.0)), failed(Some(15_000), 21_000, None)];
         assert_eq!(waits_ms(&slow), [500]);
-        let after_it = [failed(Some(10_000), 15_000, Some(810.0)), failed(Some(16_000), 16_000, None)];
-        assert_eq!(waits_ms(&after_it), [810]);
-        let spans = schedule(&slow);
-        assert!(spans[0].ended.is_some_and(|ended| ended.us_since(spans[0].sent) == 5_000_000), "{spans:?}");
+        let late = [failed(Some(10_000), 15_000, Some(810.0)), failed(Some(16_000), 16_000, None)];
+        assert_eq!(waits_ms(&late), [810]);
+        let times = schedule(&slow);
+        assert!(times[0].ended.is_some_and(|ended| ended.us_since(times[0].sent) == 5_000_000), "{times:?}");
     }
 }

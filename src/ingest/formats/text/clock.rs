@@ -3,7 +3,7 @@
 use crate::ingest::position::Position;
 use crate::ingest::record::Times;
 use crate::ingest::timestamp;
-use crate::model::{NO_DATE, NO_TIME, Time, Zone};
+use crate::model::{Time, UNDATED_START, UNTIMED_START, Zone};
 
 /// A time read from a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,8 +13,8 @@ pub(in crate::ingest::formats) struct Moment {
     pub(in crate::ingest::formats) slack_us: i64,
     /// Whether a clock was read, and whether it included the date.
     pub(in crate::ingest::formats) times: Times,
-    /// Whether the clock has a resolution of whole seconds.
-    pub(in crate::ingest::formats) is_coarse: bool,
+    /// Whether the timestamp is in whole seconds.
+    pub(in crate::ingest::formats) is_whole_seconds: bool,
 }
 
 impl Moment {
@@ -31,19 +31,20 @@ impl Moment {
 
 /// Slack of a timestamp in whole seconds, in µs.
 const WHOLE_SECOND_US: i64 = 999_999;
-/// Made-up distance between consecutive lines without any time, in µs.
-const STEP_US: i64 = 1_000;
-/// A time of day that goes back by more than this, in µs, has passed midnight.
+/// Made-up time between consecutive lines without any time, in µs.
+const BETWEEN_LINES_US: i64 = 1_000;
+/// If a time of day is earlier than the one before by more than this, in µs, midnight has passed.
 const HALF_A_DAY_US: i64 = 43_200_000_000;
 /// Number of bytes at the start of a line in which a timestamp may begin.
-const PREFIX: usize = 96;
+const MAX_PREFIX: usize = 96;
 
 /// Assigns times to consecutive lines.
 #[derive(Debug)]
 pub(in crate::ingest::formats) struct Clock {
     last: Option<Moment>,
-    /// Earliest possible time of the lines to come.
-    floor: Time,
+    /// Earliest possible time of the following lines.
+    earliest: Time,
+    /// Time of the latest line without any time.
     made_up: Time,
     /// Midnight of the current day, for a clock without a date.
     midnight: Time,
@@ -51,7 +52,7 @@ pub(in crate::ingest::formats) struct Clock {
 
 impl Default for Clock {
     fn default() -> Clock {
-        Clock { last: None, floor: Time(i64::MIN), made_up: NO_TIME, midnight: NO_DATE }
+        Clock { last: None, earliest: Time(i64::MIN), made_up: UNTIMED_START, midnight: UNDATED_START }
     }
 }
 
@@ -59,21 +60,22 @@ impl Clock {
     /// Returns when `line` at position `at` was written.
     pub(in crate::ingest::formats) fn read(&mut self, line: &str, at: &Position<'_>, zone: Zone) -> Moment {
         let slack_us = |is_whole| if is_whole { WHOLE_SECOND_US } else { 0 };
-        let own = time_in_front(line, zone).map(|(time, is_whole, _)| (time, slack_us(is_whole), Times::Dated));
-        let told = own.or_else(|| Some((at.defaults?.time?, 0, Times::Dated)));
-        let told =
-            told.or_else(|| self.by_time_of_day(line).map(|(time, whole)| (time, slack_us(whole), Times::Undated)));
-        if let Some((stamp, slack_us, times)) = told {
-            // Within the same second, a later line has a later time.
-            let at = stamp.max(self.floor.min(stamp.plus_us(slack_us)));
-            let moment = Moment { at, slack_us: slack_us - at.us_since(stamp), times, is_coarse: slack_us > 0 };
-            (self.floor, self.last) = (at, Some(moment));
+        let of_line = leading_time(line, zone).map(|(time, is_whole, _)| (time, slack_us(is_whole), Times::Dated));
+        let dated = of_line.or_else(|| Some((at.defaults?.time?, 0, Times::Dated)));
+        let found =
+            dated.or_else(|| self.by_time_of_day(line).map(|(time, whole)| (time, slack_us(whole), Times::Undated)));
+        if let Some((stamp, slack_us, times)) = found {
+            // A line is not earlier than those before it, within the slack of its timestamp.
+            let at = stamp.max(self.earliest.min(stamp.plus_us(slack_us)));
+            let is_whole_seconds = slack_us > 0;
+            let moment = Moment { at, slack_us: slack_us - at.us_since(stamp), times, is_whole_seconds };
+            (self.earliest, self.last) = (at, Some(moment));
             return moment;
         }
-        // Among lines with a time, one without was written at the time of the line before.
+        // A line without a time that follows one with a time is taken to be written at that time.
         self.last.unwrap_or_else(|| {
-            self.made_up = self.made_up.plus_us(STEP_US);
-            Moment { at: self.made_up, slack_us: 0, times: Times::OrderOnly, is_coarse: false }
+            self.made_up = self.made_up.plus_us(BETWEEN_LINES_US);
+            Moment { at: self.made_up, slack_us: 0, times: Times::OrderOnly, is_whole_seconds: false }
         })
     }
 
@@ -92,23 +94,23 @@ impl Clock {
         Some((self.midnight.plus_us(us), is_whole))
     }
 
-    /// Declares that the lines to come were written at `time` or later.
-    pub(in crate::ingest::formats) fn reach(&mut self, time: Time) {
-        self.floor = self.floor.max(time);
+    /// Sets that the following lines were written at `time` or later.
+    pub(in crate::ingest::formats) fn set_earliest(&mut self, time: Time) {
+        self.earliest = self.earliest.max(time);
     }
 
     /// Advances the made-up time of lines without any time to at least `time`.
-    pub(in crate::ingest::formats) fn pass(&mut self, time: Time) {
+    pub(in crate::ingest::formats) fn advance_to(&mut self, time: Time) {
         self.made_up = self.made_up.max(time);
     }
 }
 
 /// Returns the timestamp near the start of a line, whether it is in whole seconds, and where it ends.
-pub(in crate::ingest::formats) fn time_in_front(line: &str, zone: Zone) -> Option<(Time, bool, usize)> {
+pub(in crate::ingest::formats) fn leading_time(line: &str, zone: Zone) -> Option<(Time, bool, usize)> {
     let bytes = line.as_bytes();
-    // The first separator of a date follows four digits.
-    let front = &bytes[..bytes.len().min(PREFIX + 4)];
-    let starts = memchr::memchr2_iter(b'-', b'/', front).filter_map(|sign| sign.checked_sub(4));
+    // The first separator of a date follows the four digits of the year.
+    let start_of_line = &bytes[..bytes.len().min(MAX_PREFIX + 4)];
+    let starts = memchr::memchr2_iter(b'-', b'/', start_of_line).filter_map(|separator| separator.checked_sub(4));
     let start = starts.into_iter().find(|&at| fits(&bytes[at..], DATE_AND_TIME))?;
     let mut end = start + DATE_AND_TIME.len();
     let digits = |from: usize| bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -119,17 +121,16 @@ pub(in crate::ingest::formats) fn time_in_front(line: &str, zone: Zone) -> Optio
     }
     let zone_at = end + usize::from(bytes.get(end) == Some(&b' '));
     let rest = &bytes[zone_at..];
-    let named = match rest {
+    let zone_length = match rest {
         [b'Z', ..] => 1,
         [b'U', b'T', b'C', ..] => 3,
         _ if fits(rest, b"+00:00") => 6,
         _ if fits(rest, b"+0000") => 5,
         _ => 0,
     };
-    if named > 0 {
-        end = zone_at + named;
+    if zone_length > 0 {
+        end = zone_at + zone_length;
     }
-    // `2026-01-05 10:00:00,123` and `[2026/01/05 10:00:00.123]`; at most nine digits of a second.
     let time = timestamp::from_text(line.get(start..end)?, zone)?;
     Some((time, is_whole, end))
 }
@@ -156,16 +157,19 @@ fn time_of_day(line: &str) -> Option<(i64, bool)> {
         us = text.get(end + 1..end + 1 + digits.min(6))?.parse::<i64>().ok()? * 10_i64.pow(6 - digits.min(6) as u32);
         end += 1 + digits;
     }
-    let is_apart = bytes.get(end).is_none_or(|byte| matches!(byte, b' ' | b']' | b'\t' | b'|'));
+    let is_delimited = bytes.get(end).is_none_or(|byte| matches!(byte, b' ' | b']' | b'\t' | b'|'));
     let is_time = hours < 24 && minutes < 60 && seconds < 61;
-    (is_apart && is_time).then_some((((hours * 60 + minutes) * 60 + seconds) * 1_000_000 + us, is_whole))
+    (is_delimited && is_time).then_some((((hours * 60 + minutes) * 60 + seconds) * 1_000_000 + us, is_whole))
 }
 
+/// Pattern of a time of day; see [`fits`].
 const TIME_OF_DAY: &[u8] = b"00:00:00";
 
-/// Pattern in which `0` stands for a digit, `+` for a sign, `-` for a date separator, and `T` for `T` or a space.
+/// Pattern of a date and a time; see [`fits`].
 const DATE_AND_TIME: &[u8] = b"0000-00-00T00:00:00";
 
+/// Returns whether `bytes` begins as `pattern` says: `0` stands for a digit, `+` for a sign, `-` for a separator of
+/// dates, `T` for `T` or a space, and any other byte for itself.
 fn fits(bytes: &[u8], pattern: &[u8]) -> bool {
     bytes.len() >= pattern.len()
         && pattern.iter().zip(bytes).all(|(wanted, byte)| match wanted {
@@ -182,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_in_front_of_lines() {
+    fn timestamps_at_the_start_of_lines_are_read() {
         for (line, time, is_whole) in [
             ("[2026-03-02 07:00:01 - httpx:1025 - INFO] x", "2026-03-02T07:00:01Z", true),
             ("2026-03-02 07:00:01,250 - root - INFO - x", "2026-03-02T07:00:01.250Z", false),
@@ -191,33 +195,33 @@ mod tests {
             ("2026-03-02 07:00:01.250 +0200 x", "2026-03-02T05:00:01.250Z", false),
             ("2026-03-02T07:00:01.250123Z  INFO x", "2026-03-02T07:00:01.250123Z", false),
         ] {
-            let (found, whole, _) = time_in_front(line, Zone::UTC).unwrap_or((Time(0), false, 0));
+            let (found, whole, _) = leading_time(line, Zone::UTC).unwrap_or((Time(0), false, 0));
             assert_eq!((found.to_string().as_str(), whole), (time, is_whole), "{line}");
         }
-        assert_eq!(time_in_front("INFO:httpx:HTTP Request", Zone::UTC), None);
+        assert_eq!(leading_time("INFO:httpx:HTTP Request", Zone::UTC), None);
     }
 
     #[test]
-    fn lines_without_a_time_stand_in_order() {
+    fn lines_without_a_time_get_made_up_times_in_order() {
         let (mut clock, at) = (Clock::default(), Position::line(1));
         let first = clock.read("a", &at, Zone::UTC);
-        clock.pass(first.at.plus_us(2_000_000));
+        clock.advance_to(first.at.plus_us(2_000_000));
         let second = clock.read("b", &at, Zone::UTC);
         assert!(first.is_made_up() && second.is_made_up() && second.at > first.at.plus_us(2_000_000));
-        let told = clock.read("2026-03-02 07:00:01 c", &at, Zone::UTC);
-        assert_eq!((told.is_made_up(), told.slack_us), (false, WHOLE_SECOND_US));
-        assert_eq!(clock.read("d", &at, Zone::UTC), told);
+        let dated = clock.read("2026-03-02 07:00:01 c", &at, Zone::UTC);
+        assert_eq!((dated.is_made_up(), dated.slack_us), (false, WHOLE_SECOND_US));
+        assert_eq!(clock.read("d", &at, Zone::UTC), dated);
     }
 
     #[test]
-    fn times_of_day_go_on_behind_midnight() {
+    fn times_of_day_continue_after_midnight() {
         let (mut clock, at) = (Clock::default(), Position::line(1));
         let mut read = |line| clock.read(line, &at, Zone::UTC);
         let first = read("23:59:59.500 - a");
-        let (second, third, beside) = (read("[00:00:01] b"), read("00:00:01,250 c"), read("d"));
+        let (second, third, without_time) = (read("[00:00:01] b"), read("00:00:01,250 c"), read("d"));
         assert_eq!((first.times, first.slack_us, second.slack_us), (Times::Undated, 0, WHOLE_SECOND_US));
         assert_eq!((second.at.us_since(first.at), third.at.us_since(second.at)), (1_500_000, 250_000));
-        assert_eq!(beside, third);
+        assert_eq!(without_time, third);
         for other in ["23:59", "23:59:61.5", "24:00:00 a", "10:00:05Z", "10:00:05. a", "10:00:0é"] {
             assert_eq!(time_of_day(other), None, "{other}");
         }

@@ -3,7 +3,7 @@
 use crate::ingest::record::scan;
 
 /// Maximum nesting of objects and lists; deeper values become strings.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// Returns the value at the start of `text` as JSON, and its length in bytes. A value without a JSON counterpart
 /// becomes a string, and an incomplete one is closed.
@@ -33,16 +33,16 @@ impl Rewriter<'_> {
     fn value(&mut self, depth: usize) {
         self.space();
         match self.peek() {
-            Some(b'{') if depth < DEEPEST => self.object(depth),
-            Some(b'[') if depth < DEEPEST => self.list(b']', depth),
-            Some(b'(') if depth < DEEPEST => self.list(b')', depth),
+            Some(b'{') if depth < MAX_DEPTH => self.object(depth),
+            Some(b'[') if depth < MAX_DEPTH => self.list(b']', depth),
+            Some(b'(') if depth < MAX_DEPTH => self.list(b')', depth),
             Some(b'\'' | b'"' | b'`') => self.string(),
             // Prefixes of Python's bytes, raw and formatted strings.
             Some(b'b' | b'r' | b'u' | b'f') if matches!(self.text.as_bytes().get(self.at + 1), Some(b'\'' | b'"')) => {
                 self.at += 1;
                 self.string();
             }
-            Some(_) => self.bare(depth),
+            Some(_) => self.unquoted(depth),
             None => self.json.push_str("null"),
         }
     }
@@ -121,7 +121,7 @@ impl Rewriter<'_> {
         let is_end = |byte: u8| matches!(byte, b':' | b'=' | b',' | b'}' | b'\n');
         self.at +=
             self.text.as_bytes()[start..].iter().position(|byte| is_end(*byte)).unwrap_or(self.text.len() - start);
-        // Always consume at least one byte.
+        // At least one byte is consumed, so that malformed text does not cause an endless loop.
         self.at += usize::from(self.at == start);
         let key = self.text.get(start..self.at).unwrap_or_default().trim();
         quote(key, &mut self.json);
@@ -131,6 +131,7 @@ impl Rewriter<'_> {
         let quote_mark = self.peek().unwrap_or(b'"');
         self.at += 1;
         let rest = &self.text[self.at..];
+        // Fast path: a string without escape sequences.
         if let Some(end) = memchr::memchr2(quote_mark, b'\\', rest.as_bytes())
             && rest.as_bytes()[end] == quote_mark
         {
@@ -155,21 +156,23 @@ impl Rewriter<'_> {
         quote(&value, &mut self.json);
     }
 
-    /// Rewrites an unquoted value: a number, a name, or the text of an object without a literal.
-    fn bare(&mut self, depth: usize) {
+    /// Rewrites an unquoted value: a number, a name, or the text of an object that has no literal.
+    fn unquoted(&mut self, depth: usize) {
         let start = self.at;
-        let mut around = 0_usize;
+        // Number of open parentheses and angle brackets.
+        let mut open = 0_usize;
         while let Some(byte) = self.peek() {
             match byte {
-                b'(' | b'<' => around += 1,
-                b')' | b'>' if around > 0 => around -= 1,
-                b',' | b'}' | b']' | b')' | b'\n' if around == 0 => break,
-                // A class name in front of its contents.
-                b'{' | b'[' if around == 0 && self.at > start && depth < DEEPEST => return self.value(depth),
+                b'(' | b'<' => open += 1,
+                b')' | b'>' if open > 0 => open -= 1,
+                b',' | b'}' | b']' | b')' | b'\n' if open == 0 => break,
+                // The name of a class before its members, which is dropped.
+                b'{' | b'[' if open == 0 && self.at > start && depth < MAX_DEPTH => return self.value(depth),
                 _ => {}
             }
             self.at += 1;
         }
+        // At least one byte is consumed, so that malformed text does not cause an endless loop.
         self.at += usize::from(self.at == start);
         let word = self.text.get(start..self.at).unwrap_or_default().trim();
         match word {
@@ -263,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_comes_to_an_end() {
+    fn malformed_literals_are_rewritten_without_an_endless_loop() {
         for odd in
             ["{{{{", "[)]}", "{:::}", "{a b c}", "(((]", "{'a' 'b'}", "\\", "'\\", "{\u{e9}", "b'", "{,}", "[é, }"]
         {

@@ -3,11 +3,12 @@
 use super::{Fault, Reader};
 use crate::ingest::record::scan;
 
-/// Largest nesting depth of a skipped value; a log record has a handful of levels.
-const DEEPEST: usize = 1024;
+/// Largest nesting depth of a skipped value; log records have a few levels.
+const MAX_DEPTH: usize = 1024;
 
 impl Reader<'_> {
-    /// Skips one value of any kind, while checking its syntax. Nesting uses no stack.
+    /// Skips one value of any kind, while checking its syntax. It is not recursive, so nesting cannot overflow the
+    /// stack.
     pub(crate) fn skip(&mut self) -> Result<(), Fault> {
         match self.peek() {
             Some(b'{' | b'[') => self.skip_nested(),
@@ -89,6 +90,7 @@ impl Reader<'_> {
         Ok(true)
     }
 
+    /// Skips a key and its colon.
     fn key(&mut self) -> Result<(), Fault> {
         self.space();
         self.skip_string()?;
@@ -96,7 +98,7 @@ impl Reader<'_> {
     }
 
     fn check_depth(&self, open: &[u8]) -> Result<(), Fault> {
-        if open.len() > DEEPEST { self.fault("nested too deep") } else { Ok(()) }
+        if open.len() > MAX_DEPTH { self.fault("nested too deep") } else { Ok(()) }
     }
 
     #[inline]

@@ -53,7 +53,7 @@ fn row(attempt: &TracedAttempt, is_marked: bool, zone: Zone) -> Markup {
             td data-name=(number) { (sighting.attempt) @if let Some(count) = attempt.sdk_retry_count { span.faint { " sdk " (count) } } }
             td data-name=(status) { (sighting.status.map_or_else(|| "none".to_owned(), |status| status.to_string())) }
             td.nowrap data-name=(class) { (sighting.class.unwrap_or("ok")) }
-            td data-name=(answer) { (words::span(attempt.duration_ms.unwrap_or(0.0) / 1e3)) }
+            td data-name=(answer) { (words::compact_duration(attempt.duration_ms.unwrap_or(0.0) / 1e3)) }
             td data-name=(right_was) { (right) }
             td.id {
                 (sighting.request_id.as_deref().map_or_else(|| "not logged".to_owned(), name))

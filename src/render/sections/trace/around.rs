@@ -1,6 +1,6 @@
 //! Surroundings of a traced call: failures on the same scope and elsewhere, and the remaining share of the limits.
 
-use crate::model::units::capital;
+use crate::model::units::capitalized;
 use crate::render::document::{Block, Cell, Clock, Column, Facet, Rich, Row, Section, Table, Tone};
 use crate::render::words::{counted, number, percent};
 use crate::report::Share;
@@ -105,7 +105,7 @@ fn alone(around: &Surroundings) -> String {
         (of, 0) => format!("; elsewhere all {} succeeded", counted(of, "attempt")),
         _ => format!("; elsewhere {} failed", share(around.elsewhere, "attempt")),
     };
-    capital(&format!("{here}{elsewhere}."))
+    capitalized(&format!("{here}{elsewhere}."))
 }
 
 /// Formats a share as "3 of 120 other attempts (2.5%)".

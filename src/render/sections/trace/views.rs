@@ -1,6 +1,6 @@
 //! What else is known of an attempt: what other logs say of it, and what only counters tell of.
 
-use crate::render::words::{counted, span};
+use crate::render::words::{compact_duration, counted};
 use crate::trace::{TracedAttempt, TracedView};
 
 /// What stands below an attempt, a line each.
@@ -23,7 +23,7 @@ fn view(view: &TracedView) -> String {
         (None, Some(class)) => class.to_owned(),
         (None, None) => "ok".to_owned(),
     }];
-    says.extend(view.duration_ms.map(|ms| span(ms / 1e3)));
+    says.extend(view.duration_ms.map(|ms| compact_duration(ms / 1e3)));
     says.extend(sighting.request_id.as_ref().map(|id| format!("id {id}")));
     format!("also in {}:{} ({}): {}", sighting.file, sighting.line, kind.join(", "), says.join(", "))
 }

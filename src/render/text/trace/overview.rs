@@ -62,7 +62,7 @@ fn row(nth: usize, call: &TracedCall, with_run: bool, page: &Page<'_>) -> Vec<Te
         Text::plain(call.call_id.as_deref().unwrap_or("(no id)")),
         Text::plain(words::number(call.attempts.len() as u64)),
         Text::styled(style::outcome(call.outcome), outcome(call.outcome)),
-        Text::plain(words::span(call.waited_s)),
+        Text::plain(words::compact_duration(call.waited_s)),
         Text::plain(call.usd.map_or_else(String::new, dollars)),
         Text::plain(last.unwrap_or_default()),
         found(call),

@@ -114,7 +114,7 @@ impl Timeline<'_> {
             Text::plain(attempt.sdk_retry_count.map_or_else(String::new, |count| count.to_string())),
             Text::plain(status),
             Text::styled(color, class),
-            Text::plain(words::span(attempt.duration_ms.unwrap_or(0.0) / 1e3)),
+            Text::plain(words::compact_duration(attempt.duration_ms.unwrap_or(0.0) / 1e3)),
             Text::plain(attempt.action.filter(|_| attempt.sighting.class.is_some()).map_or("", correct_action)),
             self.bar(attempt.sighting.ts, ended(attempt), '█', color),
         ]

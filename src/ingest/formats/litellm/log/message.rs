@@ -12,17 +12,17 @@ const LOGGERS: [&str; 5] = ["LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "uvico
 /// A line written by one of these loggers.
 #[derive(Debug)]
 pub(super) struct LoggerLine<'l> {
-    /// Line format, which identifies the handler: two handlers may write the same message.
-    pub(super) style: u8,
+    /// Number of the line format, which identifies the logging handler: two handlers may write the same message.
+    pub(super) line_format: u8,
     pub(super) message: Cow<'l, str>,
     /// Members of a JSON line; empty for text.
     pub(super) members: Members<'l>,
 }
 
-/// `18:10:38 - LiteLLM:DEBUG: utils.py:600 - `, `[2026-11-29 18:10:38 - LiteLLM:600 - DEBUG] `,
-/// `2026-11-30 18:32:37,242 - LiteLLM Router - INFO - `, `DEBUG:LiteLLM:`, `LiteLLM: `
-/// Sources: litellm/_logging.py; openai-python, _utils/_logs.py; the defaults of Python's logging.
-static FRONT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+/// The prefixes of text lines: `18:10:38 - LiteLLM:DEBUG: utils.py:600 - `, `[2026-11-29 18:10:38 - LiteLLM:600 -
+/// DEBUG] `, `2026-11-30 18:32:37,242 - LiteLLM Router - INFO - `, `DEBUG:LiteLLM:`, `LiteLLM: ` Sources:
+/// litellm/_logging.py; openai-python, _utils/_logs.py; the defaults of Python's logging.
+static PREFIX: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"^(?:[^\n]{0,48}?(?-u:\b)LiteLLM(?: Router| Proxy)?(?:(:[A-Z]+: [\w.]+:\d+ -(?: |$))|(:\d+ - [A-Z]+\](?: |$))|( - [A-Z]+ -(?: |$)))|(?:[A-Z]+:)?LiteLLM(?: Router| Proxy)?(:))",
     )
@@ -40,26 +40,31 @@ static RETRIED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"LiteLLM 
 /// `model group 'gpt' failed`
 static GROUP: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"model group '([^']{1,200})' failed").ok());
 
+/// Numbers of the formats that are not groups of [`PREFIX`].
+const JSON_FORMAT: u8 = 0;
+const ACCESS_FORMAT: u8 = 5;
+
 /// Parses the prefix of a line. Returns `None` if the line was not written by one of these loggers.
 pub(super) fn line(line: &str) -> Option<LoggerLine<'_>> {
     if line.starts_with('{') {
         let members = Members::of(line).ok()?;
-        let component = members.words("component")?;
+        let component = members.scalar_text("component")?;
         if !LOGGERS.contains(&&*component) || !members.has_all(&["message", "level"]) {
             return None;
         }
-        let message = Cow::Owned(ansi::without(&members.words("message")?).into_owned());
-        return Some(LoggerLine { style: 0, message, members });
+        let message = Cow::Owned(ansi::without(&members.scalar_text("message")?).into_owned());
+        return Some(LoggerLine { line_format: JSON_FORMAT, message, members });
     }
     if line.contains("LiteLLM")
-        && let Some(found) = FRONT.as_ref()?.captures(line)
+        && let Some(found) = PREFIX.as_ref()?.captures(line)
     {
-        let style = (1..5).find(|at| found.get(*at).is_some())? as u8;
+        // Each group of the pattern is the end of one format.
+        let line_format = (1..5).find(|group| found.get(*group).is_some())? as u8;
         let message = Cow::Borrowed(line.get(found.get(0)?.end()..)?);
-        return Some(LoggerLine { style, message, members: Members::default() });
+        return Some(LoggerLine { line_format, message, members: Members::default() });
     }
     let access = line.contains("POST ") && ACCESS.as_ref()?.is_match(line);
-    access.then(|| LoggerLine { style: 5, message: Cow::Borrowed(line), members: Members::default() })
+    access.then(|| LoggerLine { line_format: ACCESS_FORMAT, message: Cow::Borrowed(line), members: Members::default() })
 }
 
 /// Meaning of a message, or of one line of it.
@@ -74,23 +79,23 @@ pub(super) enum Message<'m> {
     /// URL of the request being sent.
     Url(&'m str),
     /// The raw response follows.
-    Answer,
+    RawResponse,
     /// The request failed with this status.
-    Refused { status: i64, url: &'m str, words: &'m str },
-    /// The request was answered.
-    Answered,
+    Failed { status: i64, url: &'m str, text: &'m str },
+    /// The request succeeded.
+    Succeeded,
     /// The request failed or succeeded, without further information.
     Ended { ok: bool },
     /// The router finished an attempt.
-    Routed { model: &'m str, error: Option<&'m str>, status: &'m str },
+    RouterAttempt { model: &'m str, error: Option<&'m str>, status: &'m str },
     /// The proxy gave up.
     GaveUp { call: &'m str, model: Option<&'m str>, retries: Option<i64>, error: &'m str },
     /// The proxy responded to its client.
     Access { path: &'m str, status: i64 },
 }
 
-/// Parses a line of a message. `is_answer` tells whether the raw response is expected here.
-pub(super) fn read(text: &str, is_answer: bool) -> Option<Message<'_>> {
+/// Parses a line of a message. `expects_response` tells whether the raw response is expected here.
+pub(super) fn read(text: &str, expects_response: bool) -> Option<Message<'_>> {
     let text = text.trim();
     if text.is_empty() {
         return None;
@@ -99,9 +104,9 @@ pub(super) fn read(text: &str, is_answer: bool) -> Option<Message<'_>> {
         return Some(Message::Sent);
     }
     if text == "RAW RESPONSE:" {
-        return Some(Message::Answer);
+        return Some(Message::RawResponse);
     }
-    if is_answer && let Some(message) = answer(text) {
+    if expects_response && let Some(message) = raw_response(text) {
         return Some(message);
     }
     if let Some(url) = text.strip_suffix(" \\").filter(|url| url.starts_with("http")) {
@@ -112,48 +117,49 @@ pub(super) fn read(text: &str, is_answer: bool) -> Option<Message<'_>> {
         return Some(Message::Model { model, provider });
     }
     if text.contains("Non-Default params passed to completion()") {
-        return number_behind(text, "'max_retries': ").map(Message::MaxRetries);
+        return number_after(text, "'max_retries': ").map(Message::MaxRetries);
     }
     if let Some(status) = text.strip_prefix("status_code: ").and_then(|status| status.parse().ok()) {
-        return Some(Message::Refused { status, url: "", words: "" });
+        return Some(Message::Failed { status, url: "", text: "" });
     }
     if text.starts_with("Logging Details") {
         let ok = text.contains("Success Call");
         let failed = text.contains("logger_fn - ") || text.contains("Failure Call");
         return (ok || failed).then_some(Message::Ended { ok });
     }
-    routed(text).or_else(|| gave_up(text)).or_else(|| access(text))
+    router_attempt(text).or_else(|| gave_up(text)).or_else(|| access(text))
 }
 
 /// Parses the raw response: an error as printed by httpx or an SDK, or a body.
-fn answer(text: &str) -> Option<Message<'_>> {
+fn raw_response(text: &str) -> Option<Message<'_>> {
     if let Some(found) = STATUS_ERROR.as_ref()?.captures(text) {
         let status = found.get(1)?.as_str().parse().ok()?;
-        return Some(Message::Refused { status, url: found.get(2)?.as_str(), words: "" });
+        return Some(Message::Failed { status, url: found.get(2)?.as_str(), text: "" });
     }
     if let Some(rest) = text.strip_prefix("Error code: ") {
-        let (status, words) = rest.split_once(" - ").unwrap_or((rest, ""));
-        return Some(Message::Refused { status: status.parse().ok()?, url: "", words });
+        let (status, text) = rest.split_once(" - ").unwrap_or((rest, ""));
+        return Some(Message::Failed { status: status.parse().ok()?, url: "", text });
     }
-    let is_body = ["{\"", "{'", "ModelResponse(", "ChatCompletion("].iter().any(|front| text.starts_with(front));
-    is_body.then_some(Message::Answered)
+    let is_body = ["{\"", "{'", "ModelResponse(", "ChatCompletion("].iter().any(|start| text.starts_with(start));
+    is_body.then_some(Message::Succeeded)
 }
 
 /// Parses `litellm.acompletion(model=NAME) 200 OK` or `.. Exception TEXT`, and a failed fallback.
-fn routed(text: &str) -> Option<Message<'_>> {
+fn router_attempt(text: &str) -> Option<Message<'_>> {
     if let Some(rest) = text.strip_prefix("Fallback attempt failed for model ") {
         let (model, error) = rest.split_once(": ")?;
-        return Some(Message::Routed { model, error: Some(error), status: "" });
+        return Some(Message::RouterAttempt { model, error: Some(error), status: "" });
     }
     let (function, rest) = text.strip_prefix("litellm.")?.split_once("(model=")?;
-    let (model, ending) = rest.split_once(')')?;
+    let (model, result) = rest.split_once(')')?;
     let is_name = function.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    let ending = ending.trim();
-    let error = ending.strip_prefix("Exception ");
-    let status = ending.strip_suffix(" OK").unwrap_or_default();
-    (is_name && (error.is_some() || !status.is_empty())).then_some(Message::Routed { model, error, status })
+    let result = result.trim();
+    let error = result.strip_prefix("Exception ");
+    let status = result.strip_suffix(" OK").unwrap_or_default();
+    (is_name && (error.is_some() || !status.is_empty())).then_some(Message::RouterAttempt { model, error, status })
 }
 
+/// Parses the proxy's message on giving up. `occured` is how LiteLLM spells it.
 fn gave_up(text: &str) -> Option<Message<'_>> {
     let (_, rest) = text.split_once("Exception occured - ")?;
     let (call, error) = match rest.strip_prefix("litellm_call_id=") {
@@ -174,8 +180,8 @@ fn access(text: &str) -> Option<Message<'_>> {
     Some(Message::Access { path, status })
 }
 
-fn number_behind(text: &str, mark: &str) -> Option<i64> {
-    let rest = &text[text.find(mark)? + mark.len()..];
+fn number_after(text: &str, label: &str) -> Option<i64> {
+    let rest = &text[text.find(label)? + label.len()..];
     let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
     rest[..end].parse().ok()
 }
@@ -186,8 +192,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fronts_of_every_handler() {
-        for (text, style, message) in [
+    fn lines_of_every_handler_are_recognized() {
+        for (text, line_format, message) in [
             ("18:10:38 - LiteLLM:DEBUG: utils.py:600 - words", 1, "words"),
             ("18:10:38 - LiteLLM Router:INFO: router.py:60 - words", 1, "words"),
             ("[2026-03-02 18:10:38 - LiteLLM:600 - DEBUG] words", 2, "words"),
@@ -197,7 +203,7 @@ mod tests {
             (r#"{"message":"words","level":"INFO","component":"LiteLLM"}"#, 0, "words"),
         ] {
             let read = line(text).unwrap();
-            assert_eq!((read.style, &*read.message), (style, message), "{text}");
+            assert_eq!((read.line_format, &*read.message), (line_format, message), "{text}");
         }
         assert!(line(r#"INFO:     10.0.0.1:5 - "POST /v1/messages HTTP/1.1" 200 OK"#).is_some());
         for other in
@@ -208,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_messages_say() {
+    fn messages_are_read() {
         for (text, expected) in [
             ("POST Request Sent from LiteLLM:", Some(Message::Sent)),
             ("http://a/v1/messages \\", Some(Message::Url("http://a/v1/messages"))),
@@ -218,11 +224,11 @@ mod tests {
             ("Logging Details LiteLLM-Success Call: x", Some(Message::Ended { ok: true })),
             (
                 "litellm.acompletion(model=a/m) 200 OK",
-                Some(Message::Routed { model: "a/m", error: None, status: "200" }),
+                Some(Message::RouterAttempt { model: "a/m", error: None, status: "200" }),
             ),
             (
                 "litellm.acompletion(model=m) Exception litellm.Timeout: slow",
-                Some(Message::Routed { model: "m", error: Some("litellm.Timeout: slow"), status: "" }),
+                Some(Message::RouterAttempt { model: "m", error: Some("litellm.Timeout: slow"), status: "" }),
             ),
             ("litellm.acompletion(model=m) started", None),
             (
@@ -241,10 +247,10 @@ mod tests {
         let url = "https://a/v1/messages";
         assert_eq!(
             read("Server error '529 ' for url 'https://a/v1/messages'", true),
-            Some(Message::Refused { status: 529, url, words: "" })
+            Some(Message::Failed { status: 529, url, text: "" })
         );
-        assert_eq!(read("Error code: 500 - x", true), Some(Message::Refused { status: 500, url: "", words: "x" }));
-        assert_eq!(read("{\"id\": \"msg\"}", true), Some(Message::Answered));
+        assert_eq!(read("Error code: 500 - x", true), Some(Message::Failed { status: 500, url: "", text: "x" }));
+        assert_eq!(read("{\"id\": \"msg\"}", true), Some(Message::Succeeded));
         assert_eq!(read("{\"id\": \"msg\"}", false), None);
     }
 }

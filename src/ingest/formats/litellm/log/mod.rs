@@ -40,23 +40,27 @@ impl Format for LiteLlmLog {
         {
             return Match::No;
         }
-        let (mut own, mut all, mut json, mut tells) = (0, 0, 0, false);
+        let (mut of_litellm, mut all, mut json, mut has_messages) = (0, 0, 0, false);
         for text in head.text().lines().filter(|line| !line.is_empty() && !line.starts_with([' ', '\t'])) {
             all += 1;
             json += usize::from(text.starts_with('{'));
             let text = ansi::without(text);
             let Some(line) = message::line(&text) else { continue };
-            own += 1;
-            tells |= line.message.contains("Proxy initialized")
+            of_litellm += 1;
+            has_messages |= line.message.contains("Proxy initialized")
                 || line.message.lines().any(|text| read(text, false).is_some());
         }
-        let is_most = own * 4 >= all && own * 2 >= json;
-        if tells && is_most { Match::Sure } else { Match::weak(if tells { own } else { 0 }, all) }
+        let is_large_part = of_litellm * 4 >= all && of_litellm * 2 >= json;
+        if has_messages && is_large_part {
+            Match::Sure
+        } else {
+            Match::weak(if has_messages { of_litellm } else { 0 }, all)
+        }
     }
 
     fn notes(&self, head: &Head<'_>) -> Vec<String> {
-        let is_detailed = ["POST Request Sent from LiteLLM", "completion(model=", "responses(model="];
-        if is_detailed.iter().any(|mark| head.text().contains(mark)) {
+        let detailed = ["POST Request Sent from LiteLLM", "completion(model=", "responses(model="];
+        if detailed.iter().any(|text| head.text().contains(text)) {
             return Vec::new();
         }
         vec![
@@ -79,10 +83,10 @@ impl Format for LiteLlmLog {
 struct LogDecoder {
     clock: Clock,
     requests: Requests,
-    /// Line format (handler) and text of the latest message.
-    before: (u8, String),
+    /// Line format and text of the latest message.
+    latest: (u8, String),
     /// Whether the raw response is expected on the next line.
-    is_answer: bool,
+    expects_response: bool,
     /// Whether the latest line repeats a message already written by another handler.
     is_repeated: bool,
 }
@@ -98,12 +102,12 @@ impl Decoder for LogDecoder {
     }
 
     fn finish(&mut self, sink: &mut Sink<'_>) {
-        self.requests.give_all(sink);
+        self.requests.emit_all(sink);
     }
 }
 
 /// Maximum length of the message kept for comparison, in bytes.
-const LONGEST: usize = 4096;
+const MAX_COMPARED: usize = 4096;
 
 impl LogDecoder {
     /// Processes a line. Returns whether it is counted as an attempt.
@@ -114,37 +118,37 @@ impl LogDecoder {
             return !self.is_repeated && self.message(sink, text, &TimedLine { raw: text, at, moment });
         };
         let message = line.message.trim();
-        let kept = &message[..message.floor_char_boundary(LONGEST)];
-        self.is_repeated = !kept.is_empty() && self.before.0 != line.style && self.before.1 == kept;
+        let compared = &message[..message.floor_char_boundary(MAX_COMPARED)];
+        self.is_repeated = !compared.is_empty() && self.latest.0 != line.line_format && self.latest.1 == compared;
         if self.is_repeated {
             return false;
         }
-        self.before = (line.style, kept.to_owned());
-        self.is_answer = false;
-        let time = line.members.words("timestamp");
+        self.latest = (line.line_format, compared.to_owned());
+        self.expects_response = false;
+        let time = line.members.scalar_text("timestamp");
         let timed_line =
             TimedLine { raw: text, at, moment: self.clock.read(time.as_deref().unwrap_or(text), at, sink.zone()) };
         // The proxy's message on giving up spans several lines and is read as a whole.
         if message.contains("Exception occured") {
             return self.message(sink, message, &timed_line);
         }
-        let ids = (line.members.words("trace_id"), line.members.words("session_id"));
+        let ids = (line.members.scalar_text("trace_id"), line.members.scalar_text("session_id"));
         self.requests.trace = ids.0.map(|id| id.into_owned());
         self.requests.session = ids.1.map(|id| id.into_owned());
-        let mut is_kept = false;
+        let mut is_attempt = false;
         for part in message.lines() {
-            is_kept |= self.message(sink, part, &timed_line);
+            is_attempt |= self.message(sink, part, &timed_line);
         }
-        is_kept
+        is_attempt
     }
 
+    /// Processes a message, or a line of it. Returns whether it is counted as an attempt.
     fn message(&mut self, sink: &mut Sink<'_>, text: &str, line: &TimedLine<'_>) -> bool {
-        let is_answer = self.is_answer;
-        let Some(message) = read(text, is_answer) else {
-            self.is_answer &= text.trim().is_empty();
+        let Some(message) = read(text, self.expects_response) else {
+            self.expects_response &= text.trim().is_empty();
             return false;
         };
-        self.is_answer = message == Message::Answer;
+        self.expects_response = message == Message::RawResponse;
         self.requests.take(sink, message, line)
     }
 }

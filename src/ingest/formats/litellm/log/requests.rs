@@ -11,12 +11,12 @@ use crate::ingest::record::{Field, Record};
 use crate::ingest::sink::Sink;
 use std::borrow::Cow;
 
-/// Maximum number of requests kept at once; beyond it, the oldest is emitted.
-const MOST: usize = 256;
-/// Time after its end during which lines may still refer to a request, in µs.
-const SPOKEN_OF_US: i64 = 2_000_000;
+/// Maximum number of requests in progress; the oldest is emitted to make room for another.
+const MAX_REQUESTS: usize = 256;
+/// Time after its end during which further lines may refer to a request, in µs.
+const LATE_LINES_US: i64 = 2_000_000;
 /// Maximum length of a kept line, in bytes.
-const LONGEST_RAW: usize = 4096;
+const MAX_RAW: usize = 4096;
 
 /// A line with its position and time.
 pub(super) struct TimedLine<'s> {
@@ -31,7 +31,7 @@ pub(super) struct Requests {
     open: Vec<Request>,
     /// Model and provider of the next request, and the retry limit of the SDK that LiteLLM calls.
     next: (String, String, Option<i64>),
-    /// Whether the log contains single attempts, so that the proxy's lines about its responses add nothing.
+    /// Whether the log has lines on each attempt, so that the proxy's lines on its responses to clients add nothing.
     is_detailed: bool,
     /// Ids of the latest line.
     pub(super) trace: Option<String>,
@@ -57,12 +57,13 @@ struct Request {
     run: Option<String>,
     /// Whether it was sent by the router or the proxy.
     is_routed: bool,
-    /// Whether it was reported by the proxy, which has not responded to its client yet.
-    is_unanswered: bool,
-    implied: Option<i64>,
+    /// Whether the proxy gave up on it and has not responded to its client yet.
+    awaits_response: bool,
+    /// Number of attempts that the request stands for, if logged.
+    attempts_implied: Option<i64>,
     max_retries: Option<i64>,
     /// Whether the error was raised by the SDK that LiteLLM calls.
-    is_sdks: bool,
+    is_sdk_error: bool,
 }
 
 impl Request {
@@ -72,7 +73,7 @@ impl Request {
             line: at.line,
             record: at.record,
             defaults: at.defaults.cloned(),
-            raw: raw[..raw.floor_char_boundary(LONGEST_RAW)].to_owned(),
+            raw: raw[..raw.floor_char_boundary(MAX_RAW)].to_owned(),
             ..Request::default()
         }
     }
@@ -86,7 +87,7 @@ impl Request {
         self.ended.get_or_insert(moment);
     }
 
-    fn give(&self, sink: &mut Sink<'_>) {
+    fn emit(&self, sink: &mut Sink<'_>) {
         let mut record = Record { client: Some(Cow::Borrowed("litellm")), ..Record::default() };
         let text = |text: &'_ str| (!text.is_empty()).then(|| text.to_owned());
         record.layer = self.is_routed.then_some(Cow::Borrowed("gateway"));
@@ -108,28 +109,28 @@ impl Request {
         }
         let moment = self.ended.or(self.begun);
         record.times = moment.map(Moment::times).unwrap_or_default();
-        record.whole_seconds = moment.is_some_and(|moment| moment.is_coarse);
-        record.attempts_implied = self.implied.or_else(|| self.beneath());
+        record.whole_seconds = moment.is_some_and(|moment| moment.is_whole_seconds);
+        record.attempts_implied = self.attempts_implied.or_else(|| self.sdk_attempts());
         let at = Position { line: self.line, record: self.record, defaults: self.defaults.as_ref() };
         sink.record(&record, &self.raw, at);
     }
 
     /// Infers the attempts of the SDK that LiteLLM calls. The log does not count them; the duration shows whether
     /// their waits fit.
-    fn beneath(&self) -> Option<i64> {
+    fn sdk_attempts(&self) -> Option<i64> {
         let took_us = self.ended?.at.us_since(self.begun?.at);
         let slack_us = self.ended?.slack_us;
-        if !self.is_sdks || self.ok != Some(false) {
+        if !self.is_sdk_error || self.ok != Some(false) {
             return None;
         }
-        payload::beneath(self.status, self.max_retries, (took_us + slack_us) as f64 / 1e6)
+        payload::sdk_attempts(self.status, self.max_retries, (took_us + slack_us) as f64 / 1e6)
     }
 }
 
 impl Requests {
-    /// Emits all remaining requests. Those without an end may never have been sent completely.
-    pub(super) fn give_all(&mut self, sink: &mut Sink<'_>) {
-        std::mem::take(&mut self.open).iter().for_each(|request| give(request, sink));
+    /// Emits all remaining requests, as far as their outcome is known.
+    pub(super) fn emit_all(&mut self, sink: &mut Sink<'_>) {
+        std::mem::take(&mut self.open).iter().for_each(|request| emit(request, sink));
     }
 
     /// Processes a message. Returns whether a request is counted for its line.
@@ -145,11 +146,13 @@ impl Requests {
                     request.url = url.to_owned();
                 }
             }
-            Message::Answer => {}
-            Message::Refused { status, url, words } => self.refused(status, url, words, line),
-            Message::Answered => self.end(true, line),
+            Message::RawResponse => {}
+            Message::Failed { status, url, text } => self.failed(status, url, text, line),
+            Message::Succeeded => self.end(true, line),
             Message::Ended { ok } => self.end(ok, line),
-            Message::Routed { model, error, status } => return self.routed(sink, model, error, status, line),
+            Message::RouterAttempt { model, error, status } => {
+                return self.router_attempt(sink, model, error, status, line);
+            }
             Message::GaveUp { call, model, retries, error } => {
                 return self.gave_up(sink, (call, model, retries, error), line);
             }
@@ -160,11 +163,11 @@ impl Requests {
 
     fn sent(&mut self, sink: &mut Sink<'_>, line: &TimedLine<'_>) -> bool {
         self.is_detailed = true;
-        let is_past = |request: &mut Request| {
+        let is_complete = |request: &mut Request| {
             let since = request.ended.map_or(0, |ended| line.moment.at.us_since(ended.at));
-            request.is_over() && (line.moment.is_made_up() || since > SPOKEN_OF_US)
+            request.is_over() && (line.moment.is_made_up() || since > LATE_LINES_US)
         };
-        self.open.extract_if(.., is_past).for_each(|request| give(&request, sink));
+        self.open.extract_if(.., is_complete).for_each(|request| emit(&request, sink));
         let mut request = Request::new(line);
         request.begun = Some(line.moment);
         (request.model, request.provider, request.max_retries) = self.next.clone();
@@ -175,35 +178,35 @@ impl Requests {
     }
 
     fn add(&mut self, sink: &mut Sink<'_>, request: Request) {
-        if self.open.len() >= MOST {
-            give(&self.open.remove(0), sink);
+        if self.open.len() >= MAX_REQUESTS {
+            emit(&self.open.remove(0), sink);
         }
         self.open.push(request);
     }
 
     /// Returns the oldest request in progress, to `url` unless that is empty.
-    fn flying(&mut self, url: &str) -> Option<&mut Request> {
+    fn in_progress(&mut self, url: &str) -> Option<&mut Request> {
         let fits =
             |request: &Request| !request.is_over() && (url.is_empty() || request.url.is_empty() || request.url == url);
-        self.open.iter_mut().find(|request| fits(request) && !request.is_unanswered)
+        self.open.iter_mut().find(|request| fits(request) && !request.awaits_response)
     }
 
-    fn refused(&mut self, status: i64, url: &str, words: &str, line: &TimedLine<'_>) {
-        let Some(request) = self.flying(url) else { return };
+    fn failed(&mut self, status: i64, url: &str, text: &str, line: &TimedLine<'_>) {
+        let Some(request) = self.in_progress(url) else { return };
         request.status = Some(status);
-        if !words.is_empty() {
-            (request.error, request.is_sdks) = (Some(words.to_owned()), true);
+        if !text.is_empty() {
+            (request.error, request.is_sdk_error) = (Some(text.to_owned()), true);
         }
         request.end(false, line.moment);
     }
 
     fn end(&mut self, ok: bool, line: &TimedLine<'_>) {
-        if let Some(request) = self.flying("") {
+        if let Some(request) = self.in_progress("") {
             request.end(ok, line.moment);
         }
     }
 
-    fn routed(
+    fn router_attempt(
         &mut self,
         sink: &mut Sink<'_>,
         model: &str,
@@ -214,9 +217,9 @@ impl Requests {
         self.is_detailed = true;
         let is_same =
             |request: &Request| !request.is_routed && !request.model.is_empty() && model.ends_with(&request.model);
-        let place = self.open.iter().position(is_same);
-        let is_new = place.is_none();
-        let mut request = place.map_or_else(|| Request::new(line), |place| self.open.remove(place));
+        let index = self.open.iter().position(is_same);
+        let is_new = index.is_none();
+        let mut request = index.map_or_else(|| Request::new(line), |index| self.open.remove(index));
         if is_new {
             request.model = model.to_owned();
             request.call.clone_from(&self.trace);
@@ -226,7 +229,7 @@ impl Requests {
         request.end(error.is_none(), line.moment);
         request.error = error.map(str::to_owned).or(request.error.take());
         request.status = request.status.or_else(|| status.parse().ok());
-        give(&request, sink);
+        emit(&request, sink);
         is_new
     }
 
@@ -242,9 +245,9 @@ impl Requests {
         let mut request = Request::new(line);
         request.call = (!call.is_empty()).then(|| call.to_owned());
         request.model = model.unwrap_or_default().to_owned();
-        request.implied = retries.map(|retries| retries + 1).filter(|attempts| *attempts > 1);
+        request.attempts_implied = retries.map(|retries| retries + 1).filter(|attempts| *attempts > 1);
         request.error = Some(error.lines().next().unwrap_or_default().to_owned());
-        (request.is_routed, request.is_unanswered) = (true, true);
+        (request.is_routed, request.awaits_response) = (true, true);
         request.end(false, line.moment);
         self.add(sink, request);
         true
@@ -254,19 +257,19 @@ impl Requests {
         if self.is_detailed || !model_api::is_request(path) {
             return false;
         }
-        let place = self.open.iter().position(|request| request.is_unanswered).filter(|_| status >= 400);
-        let is_new = place.is_none();
-        let mut request = place.map_or_else(|| Request::new(line), |place| self.open.remove(place));
+        let index = self.open.iter().position(|request| request.awaits_response).filter(|_| status >= 400);
+        let is_new = index.is_none();
+        let mut request = index.map_or_else(|| Request::new(line), |index| self.open.remove(index));
         request.is_routed = true;
         request.status = Some(status);
         request.url = path.to_owned();
         request.end(status < 400, line.moment);
-        give(&request, sink);
+        emit(&request, sink);
         is_new
     }
 }
 
-/// Emits a completed request; the line of any other contains no attempt.
-fn give(request: &Request, sink: &mut Sink<'_>) {
-    if request.is_over() { request.give(sink) } else { sink.noise() }
+/// Emits a request whose outcome is known; the line of any other counts as no attempt.
+fn emit(request: &Request, sink: &mut Sink<'_>) {
+    if request.is_over() { request.emit(sink) } else { sink.noise() }
 }

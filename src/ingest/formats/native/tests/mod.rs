@@ -100,10 +100,13 @@ fn rows_of(lines: &[String], dialect: &Dialect, fast_path: &mut FastPath, keep_i
         let ids = (table.request_id(kept), table.call_id(kept), table.request_hash(kept));
         out += &format!("\n{row:?} {names:?} {:?} {beneath:?} {ids:?}", table.usage(index));
     }
-    let mut gauges: Vec<String> =
-        table.gauges.iter().map(|(_, kind, track)| format!("{kind:?} {:?}", track.series.clone().sorted())).collect();
-    gauges.sort();
-    out + &gauges.join("\n")
+    let mut headroom: Vec<String> = table
+        .headroom
+        .iter()
+        .map(|(_, kind, readings)| format!("{kind:?} {:?}", readings.series.clone().sorted()))
+        .collect();
+    headroom.sort();
+    out + &headroom.join("\n")
 }
 
 /// SplitMix64.

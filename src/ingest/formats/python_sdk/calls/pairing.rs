@@ -1,106 +1,113 @@
-//! Decides which call a line belongs to, and notes where concurrent calls make that a guess.
+//! Decides which call a line belongs to, and marks calls for which that is a guess.
 //!
-//! Lines about responses and retries name no request. With one call at a time their order tells; with several, any call
-//! that could have written the line may have.
+//! Lines about responses and retries do not name their request. If there is one call at a time, a line belongs to that
+//! call. With concurrent calls, it may belong to any call whose latest attempt it fits.
 
-use super::{Calls, SLACK_US};
+use super::{Calls, TOLERANCE_US};
 use crate::ingest::formats::python_sdk::log_line::LogLine;
 use crate::ingest::formats::python_sdk::options::Options;
 use crate::ingest::formats::text::attempt::{Attempt, Call};
 use crate::ingest::formats::text::clock::Moment;
 
 impl Calls {
-    /// Notes that a line belongs to one of the calls whose last attempt `fits`: with several, which one is a guess.
-    pub(super) fn note_rivals(&mut self, fits: impl Fn(&Attempt) -> bool) {
-        let is_rival = |call: &Call| call.last().is_some_and(&fits);
-        if self.calls.iter().filter(|call| is_rival(call)).count() > 1 {
-            self.calls.iter_mut().filter(|call| is_rival(call)).for_each(|call| call.is_guessed = true);
+    /// Marks the calls whose last attempt `fits` as guessed if there are several, since a line belongs to one of them.
+    pub(super) fn mark_guessed(&mut self, fits: impl Fn(&Attempt) -> bool) {
+        let is_candidate = |call: &Call| call.last().is_some_and(&fits);
+        if self.calls.iter().filter(|call| is_candidate(call)).count() > 1 {
+            self.calls.iter_mut().filter(|call| is_candidate(call)).for_each(|call| call.is_guessed = true);
         }
     }
 
-    /// Notes that the latest call of a concurrent log is a guess if others are in progress: its lines may have been given
+    /// Marks the latest call of a concurrent log as guessed if others are in progress: its lines may have been assigned
     /// to one of them.
-    pub(super) fn note_company(&mut self) {
+    pub(super) fn mark_latest_guessed(&mut self) {
         if let Some((latest, others)) = self.calls.split_last_mut() {
             latest.is_guessed |= others.iter().any(Call::is_active);
         }
     }
 
-    /// Returns whether the line at `line` was written while several calls were in progress. A client that makes one call
-    /// at a time writes nothing while it waits for a response or for an announced retry.
+    /// Returns whether the log has concurrent calls, as far as it was read: `line` was written while several requests
+    /// were in progress, or while a call waited before a retry. A client that makes one call at a time writes nothing
+    /// then.
     pub(super) fn are_concurrent(&mut self, line: &LogLine<'_>) -> bool {
-        let later_us = line.moment.slack_us + SLACK_US;
+        let tolerance_us = line.moment.slack_us + TOLERANCE_US;
         let last_attempts = || self.calls.iter().filter_map(Call::last);
         let in_flight = last_attempts().filter(|last| last.begun.is_some() && !last.is_over()).count();
-        let waits = |last: &Attempt| last.due().is_some_and(|due| due.us_since(line.moment.at) > later_us);
+        let waits = |last: &Attempt| last.due().is_some_and(|due| due.us_since(line.moment.at) > tolerance_us);
         self.has_concurrent |= in_flight > 1 || last_attempts().any(waits);
         self.has_concurrent
     }
 
-    /// Gives the call at `place`, which its key shows to be retried now, the response that announced this retry, if
-    /// another call was given it: responses of concurrent calls arrive in any order.
-    pub(super) fn trade(&mut self, place: usize, line: &LogLine<'_>) {
-        let late_us = |call: &Call| Some(line.moment.at.us_since(call.last()?.due()?).abs());
-        let own_us = late_us(&self.calls[place]);
-        if own_us.is_some_and(|us| us <= line.moment.slack_us + SLACK_US) {
+    /// Exchanges the responses of two calls if the retry of the call at `index`, which is certain by its key, fits the
+    /// wait that was announced after the response of the other: concurrent responses may have been assigned to the
+    /// wrong calls.
+    pub(super) fn exchange_responses(&mut self, index: usize, line: &LogLine<'_>) {
+        let difference_us = |call: &Call| Some(line.moment.at.us_since(call.last()?.due()?).abs());
+        let current_us = difference_us(&self.calls[index]);
+        if current_us.is_some_and(|us| us <= line.moment.slack_us + TOLERANCE_US) {
             return;
         }
-        let may_be = |at: &usize| *at != place && self.may_trade(place, *at);
-        let others = (0..self.calls.len()).filter(may_be).filter_map(|at| Some((late_us(&self.calls[at])?, at)));
-        let Some((_, other)) = others.min().filter(|(us, _)| own_us.is_none_or(|own_us| *us < own_us)) else { return };
-        let (Some(mut mine), Some(mut theirs)) = (self.calls[place].attempts.pop(), self.calls[other].attempts.pop())
+        let is_candidate = |other: &usize| *other != index && self.may_exchange(index, *other);
+        let candidates = (0..self.calls.len()).filter(is_candidate);
+        let differences = candidates.filter_map(|other| Some((difference_us(&self.calls[other])?, other)));
+        let fits_better = |(us, _): &(i64, usize)| current_us.is_none_or(|current_us| *us < current_us);
+        let Some((_, other)) = differences.min().filter(fits_better) else { return };
+        let (Some(mut first), Some(mut second)) = (self.calls[index].attempts.pop(), self.calls[other].attempts.pop())
         else {
             return;
         };
-        std::mem::swap(&mut mine.begun, &mut theirs.begun);
-        for (place, attempt) in [(place, theirs), (other, mine)] {
-            self.calls[place].attempts.push(attempt);
-            self.calls[place].is_guessed = true;
+        // Everything but the start belongs to the response.
+        std::mem::swap(&mut first.begun, &mut second.begun);
+        for (index, attempt) in [(index, second), (other, first)] {
+            self.calls[index].attempts.push(attempt);
+            self.calls[index].is_guessed = true;
         }
     }
 
-    /// Returns whether the last attempts of two calls may have got each other's responses.
-    fn may_trade(&self, place: usize, other: usize) -> bool {
-        let (Some(mine), Some(theirs)) = (self.calls[place].last(), self.calls[other].last()) else { return false };
-        let (Some(begun), Some(other_begun)) = (mine.begun, theirs.begun) else { return false };
-        let reaches =
+    /// Returns whether the responses of the last attempts of two calls may have been assigned to the wrong one: each
+    /// ended after the other began.
+    fn may_exchange(&self, index: usize, other: usize) -> bool {
+        let (Some(first), Some(second)) = (self.calls[index].last(), self.calls[other].last()) else { return false };
+        let (Some(first_begun), Some(second_begun)) = (first.begun, second.begun) else { return false };
+        let ends_after =
             |end: Option<Moment>, begin: Moment| end.is_none_or(|end| end.at.plus_us(end.slack_us) >= begin.at);
-        reaches(theirs.ended, begun) && reaches(mine.ended, other_begun)
+        ends_after(second.ended, first_begun) && ends_after(first.ended, second_begun)
     }
 
     /// Returns the call that the next request to `url` continues.
-    pub(super) fn due(
+    pub(super) fn continued_call(
         &mut self,
         options: &Options,
         count: Option<i64>,
         url: &str,
         line: &LogLine<'_>,
     ) -> Option<usize> {
-        let is_keyed = |call: &Call| options.key.is_some() && call.key == options.key;
-        if let Some(place) = self.calls.iter().position(is_keyed) {
-            return Some(place);
+        let has_key = |call: &Call| options.key.is_some() && call.key == options.key;
+        if let Some(index) = self.calls.iter().position(has_key) {
+            return Some(index);
         }
-        let is_same = |attempt: &Attempt| {
+        let has_url = |attempt: &Attempt| {
             attempt.url.is_empty() || url.is_empty() || attempt.url.contains(url) || url.contains(&attempt.url)
         };
-        let may_be = |call: &Call| {
-            let is_counted = count.is_none_or(|count| count == call.counted_from + call.attempts.len() as i64);
-            let is_keyless = options.key.is_none() || call.key.is_none();
-            is_keyless && is_counted && call.last().is_some_and(is_same)
+        let is_candidate = |call: &Call| {
+            let has_count = count.is_none_or(|count| count == call.counted_from + call.attempts.len() as i64);
+            let lacks_key = options.key.is_none() || call.key.is_none();
+            lacks_key && has_count && call.last().is_some_and(has_url)
         };
-        let latest_us = line.moment.slack_us + SLACK_US;
-        let late_us = |call: &Call| Some(line.moment.at.us_since(call.last()?.due()?)).filter(|us| *us >= -latest_us);
+        let tolerance_us = line.moment.slack_us + TOLERANCE_US;
+        let late_us =
+            |call: &Call| Some(line.moment.at.us_since(call.last()?.due()?)).filter(|us| *us >= -tolerance_us);
         let are_concurrent = self.are_concurrent(line);
-        let fitting = self.calls.iter().enumerate().filter(|(_, call)| may_be(call));
-        let mut fitting: Vec<(i64, usize)> =
-            fitting.filter_map(|(place, call)| Some((late_us(call)?.abs(), place))).collect();
-        let &(late, nearest) = fitting.iter().min()?;
+        let candidates = self.calls.iter().enumerate().filter(|(_, call)| is_candidate(call));
+        let mut candidates: Vec<(i64, usize)> =
+            candidates.filter_map(|(index, call)| Some((late_us(call)?.abs(), index))).collect();
+        let &(late, nearest) = candidates.iter().min()?;
         if are_concurrent {
-            // What came later than announced may as well be another request.
-            let is_late = late > latest_us;
-            fitting.retain(|(us, place)| *us <= latest_us || *place == nearest);
-            if is_late || fitting.len() > 1 {
-                fitting.iter().for_each(|(_, place)| self.calls[*place].is_guessed = true);
+            // A request later than announced may as well belong to a new call.
+            let is_late = late > tolerance_us;
+            candidates.retain(|(us, index)| *us <= tolerance_us || *index == nearest);
+            if is_late || candidates.len() > 1 {
+                candidates.iter().for_each(|(_, index)| self.calls[*index].is_guessed = true);
             }
         }
         Some(nearest)
