@@ -29,7 +29,7 @@ impl Amounts {
 /// Parses the amounts in a message; `None` unless both the limit and the requested amount are stated.
 pub fn amounts(message: &str) -> Option<Amounts> {
     let text = message.as_bytes();
-    // The rarer word comes first: most limit messages state no requested amount and are rejected here.
+    // The rarer word is searched first: most messages of limits state no requested amount and end here.
     memmem::find(text, b"equested")?;
     let requested = amount_after(text, b"requested")?;
     let limit = amount_after(text, b"limit")?;
@@ -38,14 +38,16 @@ pub fn amounts(message: &str) -> Option<Amounts> {
 
 /// Returns the number after the first occurrence of `word` that is followed by one.
 ///
-/// "rate limit reached ... Limit 500" contains the word "limit" twice but only one amount.
+/// "rate limit reached ... Limit 500" contains the word "limit" twice, of which only the second is followed by an
+/// amount.
 fn amount_after(text: &[u8], word: &[u8]) -> Option<u64> {
     let first = word.first()?.to_ascii_lowercase();
     let starts = memchr::memchr2_iter(first, first.to_ascii_uppercase(), text);
     for start in starts {
         let starts_word = start == 0 || !text[start - 1].is_ascii_alphanumeric();
         let end = start + word.len();
-        let is_word = starts_word && text.get(start..end).is_some_and(|it| it.eq_ignore_ascii_case(word));
+        let is_word =
+            starts_word && text.get(start..end).is_some_and(|word_in_text| word_in_text.eq_ignore_ascii_case(word));
         if is_word && let Some(number) = leading_amount(&text[end..]) {
             return Some(number);
         }
@@ -76,23 +78,23 @@ fn skip_separators(text: &[u8]) -> &[u8] {
 fn number(text: &[u8]) -> Option<u64> {
     let mut value: u64 = 0;
     let mut position = 0;
-    let mut any = false;
+    let mut has_digits = false;
     while let Some(&byte) = text.get(position) {
         if byte.is_ascii_digit() {
             value = value.checked_mul(10)?.checked_add(u64::from(byte - b'0'))?;
-            any = true;
+            has_digits = true;
             position += 1;
-        } else if any && matches!(byte, b',' | b'_') && is_group(&text[position + 1..]) {
+        } else if has_digits && matches!(byte, b',' | b'_') && is_digit_group(&text[position + 1..]) {
             position += 1;
         } else {
             break;
         }
     }
     // "30k" could mean thousands or be part of a name; no amount is better than a wrong one.
-    let ends_clean = text.get(position).is_none_or(|byte| !byte.is_ascii_alphabetic());
-    (any && ends_clean).then_some(value)
+    let is_complete = text.get(position).is_none_or(|byte| !byte.is_ascii_alphabetic());
+    (has_digits && is_complete).then_some(value)
 }
 
-fn is_group(text: &[u8]) -> bool {
+fn is_digit_group(text: &[u8]) -> bool {
     text.len() >= 3 && text[..3].iter().all(u8::is_ascii_digit) && text.get(3).is_none_or(|byte| !byte.is_ascii_digit())
 }

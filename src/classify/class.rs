@@ -179,7 +179,7 @@ impl Class {
 #[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub enum Bucket {
-    /// Nothing does: the same request will fail again.
+    /// Nothing resolves it: the same request will fail again.
     Terminal,
     /// Waiting for the time the server states; it applies to the whole organisation.
     RetryAfter,

@@ -1,6 +1,6 @@
 //! Determines the class of a failure, by the precedence of the evidence.
 
-use super::exception::{breaks_off, kind_of_transport};
+use super::exception::{cuts_off_response, kind_of_transport};
 use super::prose_status::status_in_prose;
 use super::row::{ExactRow, Weight};
 use super::table::{bare_name, lookup, lookup_of};
@@ -31,20 +31,20 @@ const fn uncertain(class: Class, by: Decider) -> Found {
 type Exact = (&'static ExactRow, Decider);
 
 /// Returns a code or type, unless it is a placeholder: gateways write "None", envelopes "error".
-fn present(word: Option<&str>) -> Option<&str> {
+fn non_placeholder(word: Option<&str>) -> Option<&str> {
     let word = word?.trim();
-    let absent = word.is_empty() || matches!(word, "None" | "none" | "null" | "error" | "Error");
-    (!absent).then_some(word)
+    let is_placeholder = word.is_empty() || matches!(word, "None" | "none" | "null" | "error" | "Error");
+    (!is_placeholder).then_some(word)
 }
 
-fn as_status(word: Option<&str>) -> Option<u16> {
+fn parse_status(word: Option<&str>) -> Option<u16> {
     let status = word?.parse().ok()?;
     (100..600).contains(&status).then_some(status)
 }
 
 /// Returns a code or type, unless it is a number.
-fn as_name(word: Option<&str>) -> Option<&str> {
-    present(word).filter(|word| !word.bytes().all(|byte| byte.is_ascii_digit()))
+fn non_numeric(word: Option<&str>) -> Option<&str> {
+    non_placeholder(word).filter(|word| !word.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Returns the HTTP status, which may only appear in the code, the type or the message.
@@ -55,15 +55,17 @@ pub(super) fn effective_status(failure: &Failure<'_>) -> Option<u16> {
     if status.is_some_and(|status| status >= 400) {
         return status;
     }
-    let written = || as_status(present(failure.error_code)).or_else(|| as_status(present(failure.error_type)));
+    let in_code_or_type = || {
+        parse_status(non_placeholder(failure.error_code)).or_else(|| parse_status(non_placeholder(failure.error_type)))
+    };
     let in_message = || {
         let may_be_error = status.is_none() && !failure.logged_as_ok;
         failure.message.filter(|_| may_be_error).and_then(status_in_prose)
     };
-    written().filter(|status| *status >= 400).or_else(in_message).or(status)
+    in_code_or_type().filter(|status| *status >= 400).or_else(in_message).or(status)
 }
 
-/// Whether the attempt succeeded, as far as the record shows.
+/// Returns whether the attempt succeeded, as far as the record shows.
 pub(super) fn succeeded(failure: &Failure<'_>, status: Option<u16>) -> bool {
     let status_is_fine = match status {
         Some(status) => (200..400).contains(&status),
@@ -71,21 +73,21 @@ pub(super) fn succeeded(failure: &Failure<'_>, status: Option<u16>) -> bool {
     };
     let body_has_error = failure.mid_stream
         || failure.kind.is_some()
-        || present(failure.error_type).is_some()
-        || present(failure.error_code).is_some();
-    let transport = failure.transport.filter(|it| kind_of_transport(it).is_some());
-    let client_saw_error = if failure.logged_as_ok {
+        || non_placeholder(failure.error_type).is_some()
+        || non_placeholder(failure.error_code).is_some();
+    let transport = failure.transport.filter(|transport| kind_of_transport(transport).is_some());
+    let client_observed_error = if failure.logged_as_ok {
         // The logger saw the exception and still reported success. It may have missed a broken stream, though.
-        transport.is_some_and(breaks_off)
+        transport.is_some_and(cuts_off_response)
     } else {
         failure.logged_as_error || failure.exception.is_some() || transport.is_some()
     };
-    status_is_fine && !body_has_error && !client_saw_error && !failure.truncated
+    status_is_fine && !body_has_error && !client_observed_error && !failure.truncated
 }
 
 /// Determines the class of a failed attempt.
 pub(super) fn find(failure: &Failure<'_>, status: Option<u16>) -> Found {
-    if let Some(row) = failure.custom_rows.iter().find(|row| row.fits(failure)) {
+    if let Some(row) = failure.custom_rows.iter().find(|row| row.matches(failure)) {
         return confident(row.class, Decider::Configuration);
     }
     let mut exact = exact_row(failure);
@@ -95,7 +97,7 @@ pub(super) fn find(failure: &Failure<'_>, status: Option<u16>) -> Found {
     {
         return confident(row.class, by);
     }
-    // The client's own verdict on an answer that was received.
+    // The client's own classification of a response that it received.
     if let Some(kind @ (Kind::SchemaError | Kind::PolicyRefusal | Kind::Cancelled)) = failure.kind {
         return confident(kind.class(), Decider::Kind);
     }
@@ -103,7 +105,7 @@ pub(super) fn find(failure: &Failure<'_>, status: Option<u16>) -> Found {
     let message = failure.message.map(str::trim).filter(|message| !message.is_empty());
     let mut status = status.filter(|status| *status >= 400);
     if let Some(message) = message {
-        let inner = inside::look(message);
+        let inner = inside::find_error_body(message);
         status = status.or(inner.status);
         if let Some(row) = inner.row
             && (row.weight != Weight::Weak || exact.is_none())
@@ -116,10 +118,10 @@ pub(super) fn find(failure: &Failure<'_>, status: Option<u16>) -> Found {
     }
 
     let by_code = exact.and_then(|exact| class_of_exact(exact, status));
-    let so_far = by_code.map(|found| found.class).or_else(|| status.and_then(class_of_status));
-    let by_prose = message.and_then(|message| found_in_prose(failure, message, exact, so_far));
+    let class_so_far = by_code.map(|found| found.class).or_else(|| status.and_then(class_of_status));
+    let by_prose = message.and_then(|message| found_in_prose(failure, message, exact, class_so_far));
 
-    if failure.window_rejected && phrases::AppliesTo::of(so_far).intersects(phrases::LIMIT_OR_MESSAGE_ONLY) {
+    if failure.window_rejected && phrases::AppliesTo::of(class_so_far).intersects(phrases::LIMIT_OR_MESSAGE_ONLY) {
         return match by_prose {
             Some(by_prose) if by_prose.class.is_money() || by_prose.class == Class::Entitlement => by_prose,
             _ => confident(Class::UsageWindow, Decider::WindowHeader),
@@ -127,37 +129,40 @@ pub(super) fn find(failure: &Failure<'_>, status: Option<u16>) -> Found {
     }
     let observed = found_by_client(failure);
     if let Some(by_prose) = by_prose {
-        // If the prose only repeats what the client observed, the observation is the evidence.
+        // If the message only repeats what the client observed, the observation counts as the evidence.
         let is_echo =
             matches!(by_prose.class, Class::Timeout | Class::Connection | Class::ServerError | Class::Cancelled);
         return match (by_code, observed) {
-            // The prose confirms the code, which is the stronger evidence.
+            // If the message confirms the code, the code is the evidence, since it is stronger.
             (Some(found), _) if found.class == by_prose.class && by_prose.by == Decider::Message => found,
             (None, Some(observed)) if is_echo => observed,
             _ => by_prose,
         };
     }
     if let Some(found) = by_code {
-        return if is_bare_limit(exact, found) { limit_by_type(failure, message, found.by) } else { found };
+        return if is_generic_limit(exact, found) { classify_generic_limit(failure, message, found.by) } else { found };
     }
     if let Some(mut observed) = observed
         && status != Some(529)
     {
-        // A response and a broken connection contradict each other, unless a gateway turned the broken connection into
-        // a status. One of the two is stale.
-        let agrees = status.is_none_or(|status| status >= 500 || status == 408);
-        observed.low_confidence |= !agrees;
+        // A response and a broken connection contradict each other, so one of the two may belong to another attempt. A
+        // status of 408 or 5xx may come from a gateway whose own connection broke.
+        let may_agree = status.is_none_or(|status| status >= 500 || status == 408);
+        observed.low_confidence |= !may_agree;
         return observed;
     }
     found_by_status(failure, status, exact)
 }
 
-/// Looks up the code, then the type, then the exception. A specific code may appear with a vague type.
+/// Looks up the code, then the type, then the exception. A specific code takes precedence, since the type beside it may
+/// be general.
 fn exact_row(failure: &Failure<'_>) -> Option<Exact> {
-    let of_provider = |word| lookup_of(failure.provider?, present(word)?);
-    let by_code = of_provider(failure.error_code).or_else(|| as_name(failure.error_code).and_then(lookup));
-    let by_type = || of_provider(failure.error_type).or_else(|| as_name(failure.error_type).and_then(lookup));
-    // Only exceptions of the service itself: a library's class name stands for a status, which takes precedence.
+    let lookup_of_provider = |word| lookup_of(failure.provider?, non_placeholder(word)?);
+    let by_code = lookup_of_provider(failure.error_code).or_else(|| non_numeric(failure.error_code).and_then(lookup));
+    let by_type =
+        || lookup_of_provider(failure.error_type).or_else(|| non_numeric(failure.error_type).and_then(lookup));
+    // Considers only exceptions of the service itself: the class name of a client library stands for a status, which
+    // takes precedence.
     let by_exception = || failure.exception.map(bare_name).and_then(lookup).filter(|row| row.weight != Weight::Weak);
     match by_code {
         Some(row) if row.weight != Weight::Weak => Some((row, Decider::ErrorCode)),
@@ -182,26 +187,33 @@ fn class_of_exact((row, by): Exact, status: Option<u16>) -> Option<Found> {
 }
 
 /// Returns the class that the amounts or phrases of the message indicate.
-fn found_in_prose(failure: &Failure<'_>, message: &str, exact: Option<Exact>, so_far: Option<Class>) -> Option<Found> {
-    let over = phrases::AppliesTo::of(so_far);
-    let may_be_too_large = over.intersects(phrases::LIMIT_OR_MESSAGE_ONLY) || so_far == Some(Class::RequestTooLarge);
+fn found_in_prose(
+    failure: &Failure<'_>,
+    message: &str,
+    exact: Option<Exact>,
+    class_so_far: Option<Class>,
+) -> Option<Found> {
+    let applies_to = phrases::AppliesTo::of(class_so_far);
+    let may_be_too_large =
+        applies_to.intersects(phrases::LIMIT_OR_MESSAGE_ONLY) || class_so_far == Some(Class::RequestTooLarge);
     let text = message.as_bytes();
     let text = text.get(..MAX_PROSE).unwrap_or(text);
-    if may_be_too_large && amounts(message).is_some_and(|it| it.request_exceeds_limit()) {
+    if may_be_too_large && amounts(message).is_some_and(|amounts| amounts.request_exceeds_limit()) {
         return Some(confident(Class::RequestOverLimit, Decider::Amounts));
     }
-    let by_row = exact.map_or("", |(row, _)| row.origin.provider);
-    let row = phrases::find(text, over, [by_row, failure.provider.unwrap_or("")])?;
+    let row_provider = exact.map_or("", |(row, _)| row.origin.provider);
+    let row = phrases::find(text, applies_to, [row_provider, failure.provider.unwrap_or("")])?;
     let by = if row.quota_id { Decider::QuotaId } else { Decider::Message };
     let class = match (row.class, failure.hint) {
-        // A workspace limit with a wait is resolved by waiting (Anthropic docs, Errors, 429). The moment at which the
-        // message says that access returns is not such a wait, although it becomes one where the record has a time.
+        // A workspace limit with a wait is resolved by waiting (Anthropic docs, Errors, 429). A message that states
+        // when access returns is no such case, although that time is also converted to a wait if the record has a time.
         (Class::SpendLimit, AskedWait::Short | AskedWait::Long)
-            if over.intersects(phrases::AppliesTo::LIMITS) && stated_moment(message, 0, Utc).is_none() =>
+            if applies_to.intersects(phrases::AppliesTo::LIMITS) && stated_moment(message, 0, Utc).is_none() =>
         {
             Class::RateLimited
         }
-        // A daily bucket may admit the next request after seconds or block for hours; the server's wait tells which.
+        // A daily limit that refills continuously may admit the next request after seconds or block for hours. The wait
+        // requested by the server shows which.
         (_, AskedWait::Short) if row.refills => Class::RateLimited,
         (_, AskedWait::Long) if row.refills => Class::UsageWindow,
         (class, _) => class,
@@ -209,23 +221,23 @@ fn found_in_prose(failure: &Failure<'_>, message: &str, exact: Option<Exact>, so
     Some(confident(class, by))
 }
 
-/// Whether a limit is known only by a generic code or type.
-fn is_bare_limit(exact: Option<Exact>, found: Found) -> bool {
+/// Returns whether a rate limit is known only by a generic code or type.
+fn is_generic_limit(exact: Option<Exact>, found: Found) -> bool {
     found.class == Class::RateLimited && exact.is_some_and(|(row, _)| row.weight == Weight::Broad)
 }
 
 /// Classifies a bare `rate_limit_error` by whether the record explains the limit.
-fn limit_by_type(failure: &Failure<'_>, message: Option<&str>, by: Decider) -> Found {
+fn classify_generic_limit(failure: &Failure<'_>, message: Option<&str>, by: Decider) -> Found {
     if failure.hint.is_some() || failure.has_rate_limit_headers {
         return confident(Class::RateLimited, by);
     }
-    const EMPTY_WORDS: [&str; 5] = ["error", "rate_limit_error", "too many requests", "429", "429 too many requests"];
+    const UNINFORMATIVE: [&str; 5] = ["error", "rate_limit_error", "too many requests", "429", "429 too many requests"];
     match message {
-        Some(message) if EMPTY_WORDS.iter().any(|word| message.eq_ignore_ascii_case(word)) => {
+        Some(message) if UNINFORMATIVE.iter().any(|word| message.eq_ignore_ascii_case(word)) => {
             uncertain(Class::UnexplainedRateLimit, by)
         }
         Some(_) => confident(Class::RateLimited, by),
-        // A missing message is a gap in the log, not in the provider's answer.
+        // A missing message is more likely missing in the log than in the provider's response.
         None => uncertain(Class::RateLimited, by),
     }
 }
@@ -235,7 +247,7 @@ fn found_by_client(failure: &Failure<'_>) -> Option<Found> {
     let by_kind = || failure.kind.map(|kind| (kind, Decider::Kind));
     let by_exception = || {
         // Some loggers write the exception or errno as the error type.
-        let named = [as_name(failure.error_type), as_name(failure.error_code)];
+        let named = [non_numeric(failure.error_type), non_numeric(failure.error_code)];
         let named = named.into_iter().flatten().filter(|name| looks_like_exception(name));
         let kind = failure.exception.into_iter().chain(named).find_map(kind_of_exception)?;
         Some((kind, Decider::Exception))
@@ -301,7 +313,7 @@ fn found_by_status(failure: &Failure<'_>, status: Option<u16>, exact: Option<Exa
         Some((row, by)) if row.class == Class::RateLimited && !explained => uncertain(Class::UnexplainedRateLimit, by),
         Some((row, by)) => confident(row.class, by),
         // A stream that failed without an error from the server was cut off.
-        None if failure.mid_stream && failure.message.is_none() && present(failure.error_type).is_none() => {
+        None if failure.mid_stream && failure.message.is_none() && non_placeholder(failure.error_type).is_none() => {
             uncertain(Class::Connection, Decider::Nothing)
         }
         None => uncertain(Class::Unknown, Decider::Nothing),

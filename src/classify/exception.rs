@@ -3,8 +3,8 @@
 use super::Kind;
 use super::table::bare_name;
 
-/// Error codes of Node.js, libuv and undici, and exception names, that contain no indicative English word. Sources:
-/// Node.js docs, "Common system errors"; undici docs, "Errors".
+/// Error codes of Node.js, libuv and undici, and names of exceptions, whose kind no general rule below recognizes.
+/// Sources: Node.js docs, "Common system errors"; undici docs, "Errors".
 const CODES: [(&str, Kind); 20] = [
     ("ECONNRESET", Kind::Connection),
     ("ECONNREFUSED", Kind::Connection),
@@ -35,18 +35,18 @@ const CODES: [(&str, Kind); 20] = [
 /// `ModelHTTPError`): the status is more specific.
 pub fn kind_of_exception(name: &str) -> Option<Kind> {
     let name = bare_name(name.trim());
-    // "ConnectionError('...')" is a printed exception.
+    // Removes the arguments of a printed exception such as "ConnectionError('...')".
     let name = name.split(['(', ' ']).next().unwrap_or(name);
     if let Some((_, kind)) = CODES.iter().find(|(code, _)| *code == name) {
         return Some(*kind);
     }
-    let says = |word: &str| contains_ignoring_case(name, word);
-    // Checked first: "ConnectTimeout" and "UND_ERR_CONNECT_TIMEOUT" are timeouts.
-    if says("timeout") || says("timedout") || says("deadlineexceeded") {
+    let contains = |word: &str| contains_ignoring_case(name, word);
+    // Timeouts come first, since "ConnectTimeout" and "UND_ERR_CONNECT_TIMEOUT" contain both words.
+    if contains("timeout") || contains("timedout") || contains("deadlineexceeded") {
         Some(Kind::Timeout)
-    } else if name == "UND_ERR_ABORTED" || says("cancelled") || says("canceled") {
+    } else if name == "UND_ERR_ABORTED" || contains("cancelled") || contains("canceled") {
         Some(Kind::Cancelled)
-    } else if says("connection") || says("disconnected") || name.starts_with("UND_ERR_") {
+    } else if contains("connection") || contains("disconnected") || name.starts_with("UND_ERR_") {
         Some(Kind::Connection)
     } else {
         None
@@ -55,34 +55,35 @@ pub fn kind_of_exception(name: &str) -> Option<Kind> {
 
 /// Returns the kind of failure that a description of the connection indicates, such as `server_rst_before_response`.
 ///
-/// Events after the answer are not failures.
+/// Events after the end of the response are not failures.
 pub(super) fn kind_of_transport(transport: &str) -> Option<Kind> {
-    let text = spaced(transport);
-    let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    if breaks_off(transport) {
+    let text = words_in_lower_case(transport);
+    let contains = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    if cuts_off_response(transport) {
         return Some(Kind::Connection);
     }
-    if says(&AFTER_THE_ANSWER) {
+    if contains(&AFTER_RESPONSE) {
         return None;
     }
     // A client that closes the connection has reached its own timeout.
-    if says(&["client closed", "timeout", "timed out"]) {
+    if contains(&["client closed", "timeout", "timed out"]) {
         return Some(Kind::Timeout);
     }
-    (says(&BROKEN) || says(&["refused", "error"])).then_some(Kind::Connection)
+    (contains(&CONNECTION_BROKEN) || contains(&["refused", "error"])).then_some(Kind::Connection)
 }
 
-/// Whether the answer was cut off, whatever its status.
-pub(crate) fn breaks_off(transport: &str) -> bool {
-    let text = spaced(transport);
-    let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    if says(&AFTER_THE_ANSWER) || says(&BEFORE_THE_ANSWER) || text.contains("client") {
+/// Returns whether a connection event shows that the response was cut off, whatever its status.
+pub(crate) fn cuts_off_response(transport: &str) -> bool {
+    let text = words_in_lower_case(transport);
+    let contains = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    if contains(&AFTER_RESPONSE) || contains(&BEFORE_RESPONSE) || text.contains("client") {
         return false;
     }
-    says(&UNFINISHED) || (says(&BROKEN) && (says(&MIDWAY) || says(&BY_THE_SERVER)))
+    contains(&INCOMPLETE_RESPONSE)
+        || (contains(&CONNECTION_BROKEN) && (contains(&DURING_RESPONSE) || contains(&CLOSED_BY_SERVER)))
 }
 
-const AFTER_THE_ANSWER: [&str; 9] = [
+const AFTER_RESPONSE: [&str; 9] = [
     "after response",
     "after the response",
     "after answer",
@@ -93,10 +94,10 @@ const AFTER_THE_ANSWER: [&str; 9] = [
     "after the end",
     "after idle",
 ];
-const BEFORE_THE_ANSWER: [&str; 5] =
+const BEFORE_RESPONSE: [&str; 5] =
     ["before response", "before the response", "before answer", "before the answer", "before headers"];
 /// Events that break a connection.
-const BROKEN: [&str; 12] = [
+const CONNECTION_BROKEN: [&str; 12] = [
     "rst",
     "reset",
     "closed",
@@ -110,8 +111,8 @@ const BROKEN: [&str; 12] = [
     "terminated",
     "eof",
 ];
-/// Descriptions of an incomplete answer.
-const UNFINISHED: [&str; 16] = [
+/// Descriptions of an incomplete response.
+const INCOMPLETE_RESPONSE: [&str; 16] = [
     "ended early",
     "truncated",
     "incomplete",
@@ -129,8 +130,8 @@ const UNFINISHED: [&str; 16] = [
     "before done",
     "without ",
 ];
-/// Descriptions of a time during the answer.
-const MIDWAY: [&str; 11] = [
+/// Descriptions of a time during the response.
+const DURING_RESPONSE: [&str; 11] = [
     "during",
     "mid ",
     "midstream",
@@ -144,7 +145,7 @@ const MIDWAY: [&str; 11] = [
     "after first",
 ];
 /// Descriptions of the server closing the connection. A reset is never an orderly close.
-const BY_THE_SERVER: [&str; 9] = [
+const CLOSED_BY_SERVER: [&str; 9] = [
     "reset",
     "rst",
     "by peer",
@@ -157,12 +158,12 @@ const BY_THE_SERVER: [&str; 9] = [
 ];
 
 /// Converts to lower case, with spaces instead of punctuation.
-fn spaced(text: &str) -> String {
+fn words_in_lower_case(text: &str) -> String {
     let letter = |c: char| if matches!(c, '_' | '-' | '.' | ':') { ' ' } else { c.to_ascii_lowercase() };
     text.chars().map(letter).collect()
 }
 
-/// ASCII only, as names and codes are.
+/// Ignores case only of ASCII letters, of which names and codes consist.
 fn contains_ignoring_case(text: &str, word: &str) -> bool {
     text.as_bytes().windows(word.len()).any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
 }

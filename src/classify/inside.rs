@@ -22,7 +22,7 @@ const CODE_KEYS: [&str; 11] = [
     "type",
     "error_type",
     "__type",
-    // header of an exception in an AWS event stream, as clients print it
+    // Header of an exception in an AWS event stream, as printed by clients.
     ":exception-type",
     "status",
     "status_code",
@@ -37,18 +37,18 @@ const TEXT_KEYS: [&str; 6] = ["message", "Message", "error", "detail", "body", "
 
 /// Content of an error body inside a message.
 #[derive(Copy, Clone, Default, Debug)]
-pub(super) struct Inside {
+pub(super) struct InnerError {
     /// The most specific known code.
     pub(super) row: Option<&'static ExactRow>,
     /// The HTTP status, if the body repeats it.
     pub(super) status: Option<u16>,
 }
 
-impl Inside {
-    /// Prefers the content of `inner`, which is closer to the provider.
+impl InnerError {
+    /// Takes the content of `inner` where it has any, since the innermost body is the provider's.
     fn prefer(&mut self, inner: Self) {
-        let tells = |row: &ExactRow| row.weight != Weight::Weak;
-        if inner.row.is_some_and(tells) || self.row.is_none() {
+        let is_conclusive = |row: &ExactRow| row.weight != Weight::Weak;
+        if inner.row.is_some_and(is_conclusive) || self.row.is_none() {
             self.row = inner.row.or(self.row);
         }
         self.status = inner.status.or(self.status);
@@ -56,8 +56,8 @@ impl Inside {
 }
 
 /// Parses an error body inside a message, or else the AWS exception that botocore quotes.
-pub(super) fn look(message: &str) -> Inside {
-    let mut found = look_at(message, MAX_STRINGS);
+pub(super) fn find_error_body(message: &str) -> InnerError {
+    let mut found = find_in_message(message, MAX_STRINGS);
     if found.row.is_none() {
         found.row = aws_exception(message).and_then(lookup);
     }
@@ -66,49 +66,49 @@ pub(super) fn look(message: &str) -> Inside {
 
 /// Returns the name in `An error occurred (ThrottlingException) when calling the Converse operation`.
 fn aws_exception(message: &str) -> Option<&str> {
-    const BEFORE: &str = "An error occurred (";
-    let start = memchr::memmem::find(message.as_bytes(), BEFORE.as_bytes())? + BEFORE.len();
+    const PREFIX: &str = "An error occurred (";
+    let start = memchr::memmem::find(message.as_bytes(), PREFIX.as_bytes())? + PREFIX.len();
     message.get(start..)?.split_once(')').map(|(name, _)| name)
 }
 
-fn look_at(message: &str, strings_left: u8) -> Inside {
+fn find_in_message(message: &str, strings_left: u8) -> InnerError {
     let Some(start) = memchr::memchr(b'{', message.as_bytes()) else {
-        return Inside::default();
+        return InnerError::default();
     };
     if strings_left == 0 {
-        return Inside::default();
+        return InnerError::default();
     }
     let mut end = message.len().min(MAX_BYTES);
     while !message.is_char_boundary(end) {
         end -= 1;
     }
     let Some(text) = message.get(start..end) else {
-        return Inside::default();
+        return InnerError::default();
     };
-    // A stream deserializer, since text may follow the body.
+    // A stream deserializer ignores the text that may follow the body.
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     match values.next() {
-        Some(Ok(value)) => look_at_value(&value, strings_left, MAX_OBJECTS),
-        _ => look_at_quoted_words(text),
+        Some(Ok(value)) => find_in_value(&value, strings_left, MAX_OBJECTS),
+        _ => find_in_quoted_words(text),
     }
 }
 
-fn look_at_value(value: &Value, strings_left: u8, objects_left: u8) -> Inside {
-    let mut found = Inside::default();
+fn find_in_value(value: &Value, strings_left: u8, objects_left: u8) -> InnerError {
+    let mut found = InnerError::default();
     if objects_left == 0 {
         return found;
     }
     match value {
         Value::Array(items) => {
             for item in items.iter().take(16) {
-                found.prefer(look_at_value(item, strings_left, objects_left - 1));
+                found.prefer(find_in_value(item, strings_left, objects_left - 1));
             }
         }
         Value::Object(fields) => {
             let words = CODE_KEYS.iter().filter_map(|key| fields.get(*key));
             for word in words {
                 match word {
-                    Value::String(word) => offer(&mut found, word),
+                    Value::String(word) => add_code(&mut found, word),
                     Value::Number(number) if found.status.is_none() => {
                         found.status = number.as_u64().and_then(error_status);
                     }
@@ -117,15 +117,15 @@ fn look_at_value(value: &Value, strings_left: u8, objects_left: u8) -> Inside {
             }
             // Some bodies have a string here, as in `"error": "overloaded"`.
             if let Some(Value::String(word)) = fields.get("error") {
-                offer(&mut found, word);
+                add_code(&mut found, word);
             }
             let inner = INNER_KEYS.iter().filter_map(|key| fields.get(*key));
             for value in inner.filter(|value| value.is_object() || value.is_array()) {
-                found.prefer(look_at_value(value, strings_left, objects_left - 1));
+                found.prefer(find_in_value(value, strings_left, objects_left - 1));
             }
             let texts = TEXT_KEYS.iter().filter_map(|key| fields.get(*key)?.as_str());
             for text in texts {
-                found.prefer(look_at(text, strings_left - 1));
+                found.prefer(find_in_message(text, strings_left - 1));
             }
         }
         _ => {}
@@ -135,7 +135,7 @@ fn look_at_value(value: &Value, strings_left: u8, objects_left: u8) -> Inside {
 
 /// Adds a code of a body. Keys are tried in the order of `CODE_KEYS`, so the first known code is kept, unless it is
 /// only a library's class name.
-fn offer(found: &mut Inside, word: &str) {
+fn add_code(found: &mut InnerError, word: &str) {
     if let Some(status) = word.parse().ok().and_then(error_status) {
         found.status = found.status.or(Some(status));
         return;
@@ -155,17 +155,17 @@ pub(super) fn error_status(number: u64) -> Option<u16> {
 /// truncated JSON.
 ///
 /// A word counts only as the value of a key for codes: `'param': 'timeout'` is ignored.
-fn look_at_quoted_words(text: &str) -> Inside {
+fn find_in_quoted_words(text: &str) -> InnerError {
     let bytes = text.as_bytes();
-    let mut found = Inside::default();
-    let mut best = usize::MAX;
+    let mut found = InnerError::default();
+    let mut best_rank = usize::MAX;
     let mut key: Option<usize> = None;
     let mut position = 0;
     while let Some(offset) = memchr::memchr2(b'\'', b'"', &bytes[position..]) {
         let start = position + offset + 1;
-        let is_part =
+        let is_name_char =
             |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'#' | b'/' | b'-' | b' ');
-        let length = bytes[start..].iter().take_while(is_part).count();
+        let length = bytes[start..].iter().take_while(is_name_char).count();
         let mut end = start + length;
         while bytes.get(end) == Some(&b'\\') {
             end += 1;
@@ -186,11 +186,11 @@ fn look_at_quoted_words(text: &str) -> Inside {
                 found.status = digits.and_then(|digits| digits.parse().ok()).and_then(error_status);
             }
         } else if let Some(rank) = key.take()
-            && rank < best
+            && rank < best_rank
             && let Some(row) = lookup(word)
         {
             found.row = Some(row);
-            best = rank;
+            best_rank = rank;
         }
     }
     found

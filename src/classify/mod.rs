@@ -11,10 +11,10 @@
 mod amounts;
 mod class;
 pub mod codes;
+mod custom_row;
 mod decide;
 mod exception;
 mod inside;
-mod own;
 pub mod phrases;
 mod prose_status;
 mod reopen;
@@ -31,9 +31,9 @@ mod tests_verdict;
 
 pub use amounts::{Amounts, amounts};
 pub use class::{Action, Bucket, Class, Decider};
-pub(crate) use exception::breaks_off;
+pub use custom_row::CustomRow;
+pub(crate) use exception::cuts_off_response;
 pub use exception::kind_of_exception;
-pub use own::CustomRow;
 pub use reopen::{reopens_at, stated_moment};
 pub(crate) use waits::spelled_us;
 pub use waits::{StatedWait, stated_wait};
@@ -49,9 +49,9 @@ pub struct Failure<'a> {
     pub error_type: Option<&'a str>,
     /// `error.details.error_code`, or OpenAI's `error.code`.
     pub error_code: Option<&'a str>,
-    /// `error.message`, or whatever text the logger kept.
+    /// `error.message`, or other text about the failure in the log.
     pub message: Option<&'a str>,
-    /// The logger's name for a failure without an HTTP response.
+    /// The kind of failure according to the logger, if there was no HTTP response.
     pub kind: Option<Kind>,
     /// Class name of an exception, or errno: `aiohttp.ServerDisconnectedError`, `ECONNRESET`.
     pub exception: Option<&'a str>,
@@ -66,7 +66,7 @@ pub struct Failure<'a> {
     pub logged_as_error: bool,
     /// Whether the logger reported success.
     pub logged_as_ok: bool,
-    /// How long the server asked to wait, if it said so in a usable form.
+    /// How long the server asked to wait, if the record states it in a readable form.
     pub hint: AskedWait,
     /// Whether there were rate-limit headers.
     pub has_rate_limit_headers: bool,
@@ -78,7 +78,7 @@ pub struct Failure<'a> {
     pub side_effect: bool,
     /// Provider, as logged.
     pub provider: Option<&'a str>,
-    /// The user's own rows, which take precedence over all built-in ones.
+    /// Rows of the user's configuration, which take precedence over the built-in ones.
     pub custom_rows: &'a [CustomRow],
 }
 
@@ -180,32 +180,33 @@ pub fn classify(failure: &Failure<'_>) -> Option<Verdict> {
         return None;
     }
     let found = decide::find(failure, status);
-    let own_bucket = match (found.class, status) {
-        // A 503 means a lack of capacity whoever sends it; other errors of a server or a gateway are transient.
+    let class_bucket = match (found.class, status) {
+        // A 503 means a lack of capacity, no matter which component sends it; other errors of a server or gateway are
+        // transient.
         (Class::GatewayError | Class::ServerError, Some(503)) => Bucket::Capacity,
-        // An edge server that blocked the caller will do so again.
+        // An edge server that blocks the caller with a 403 will block the next attempt too.
         (Class::GatewayError, Some(403)) => Bucket::Terminal,
         (class, _) => class.default_bucket(),
     };
-    let bucket = bucket_after_header(failure, found.class, own_bucket);
+    let bucket = bucket_after_header(failure, found.class, class_bucket);
     Some(Verdict {
         class: found.class,
         bucket,
         action: action(failure, found.class, bucket),
-        decided_by: if bucket == own_bucket { found.by } else { Decider::ShouldRetryHeader },
+        decided_by: if bucket == class_bucket { found.by } else { Decider::ShouldRetryHeader },
         low_confidence: found.low_confidence,
     })
 }
 
 /// `x-should-retry` takes precedence over the class, except for spend caps and usage windows: a spend cap has been seen
 /// with `true` (Yeachan-Heo/gajae-code#2444).
-fn bucket_after_header(failure: &Failure<'_>, class: Class, own: Bucket) -> Bucket {
+fn bucket_after_header(failure: &Failure<'_>, class: Class, class_bucket: Bucket) -> Bucket {
     match failure.should_retry {
-        _ if class.is_money() || class.is_window() => own,
+        _ if class.is_money() || class.is_window() => class_bucket,
         Some(false) => Bucket::Terminal,
-        Some(true) if own == Bucket::Terminal && failure.hint.is_some() => Bucket::RetryAfter,
-        Some(true) if own == Bucket::Terminal => Bucket::Transient,
-        _ => own,
+        Some(true) if class_bucket == Bucket::Terminal && failure.hint.is_some() => Bucket::RetryAfter,
+        Some(true) if class_bucket == Bucket::Terminal => Bucket::Transient,
+        _ => class_bucket,
     }
 }
 

@@ -46,7 +46,7 @@ fn after_prefix(text: &[u8]) -> Option<u16> {
     let head = &text[..text.len().min(MAX_OFFSET)];
     PREFIXES.iter().find_map(|(before, _)| {
         let mut windows = head.windows(before.len());
-        let found = windows.position(|it| it.eq_ignore_ascii_case(before.as_bytes()))?;
+        let found = windows.position(|window| window.eq_ignore_ascii_case(before.as_bytes()))?;
         status_at(&text[found + before.len()..])
     })
 }
@@ -57,9 +57,9 @@ fn after_exception(text: &[u8]) -> Option<u16> {
     let name = text.iter().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.')).count();
     let rest = text.get(name..)?.strip_prefix(b": ").filter(|_| name > 0)?;
     let after = rest.get(3..)?.trim_ascii_start();
-    let is_reason =
+    let is_followed_by_reason =
         after.first().is_none_or(|byte| byte.is_ascii_uppercase() || matches!(byte, b'-' | b'{' | b'(' | b':' | b'<'));
-    status_at(rest).filter(|_| is_reason)
+    status_at(rest).filter(|_| is_followed_by_reason)
 }
 
 /// Returns the status in a title such as `<title>403 Forbidden</title>`.
@@ -72,8 +72,8 @@ fn in_title(text: &[u8]) -> Option<u16> {
 /// Parses exactly three digits that are an error status.
 fn status_at(text: &[u8]) -> Option<u16> {
     let (digits, rest) = text.split_at_checked(3)?;
-    let stands_alone = rest.first().is_none_or(|byte| !byte.is_ascii_alphanumeric());
-    let digits = std::str::from_utf8(digits).ok().filter(|_| stands_alone)?;
+    let is_whole_number = rest.first().is_none_or(|byte| !byte.is_ascii_alphanumeric());
+    let digits = std::str::from_utf8(digits).ok().filter(|_| is_whole_number)?;
     digits.parse().ok().and_then(error_status)
 }
 
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statuses_in_the_words_of_exceptions() {
+    fn finds_the_status_in_exception_texts() {
         for (text, status) in [
             ("429 Quota exceeded", 429),
             ("google.api_core.exceptions.ResourceExhausted: 429 Quota exceeded for x", 429),
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_no_status() {
+    fn ignores_numbers_that_are_no_status() {
         for text in [
             "ValueError: 500 items are too many",
             "HTTP/1.1 200 OK",

@@ -29,7 +29,7 @@ pub fn reopens_at(class: Class, message: Option<&str>, sent_us: i64, window_rese
             .or_else(|| stated_date(text))
             .or_else(|| stated_epoch(text))
             .or_else(|| stated_clock(text, sent_us))
-            // A window of less than a second is a rate limit.
+            // A wait of less than a second belongs to a rate limit, not to a usage window.
             .or_else(|| sent_us.checked_add(stated_wait(message).filter(|wait| wait.us >= 1_000_000)?.us)),
         _ => None,
     }
@@ -66,11 +66,11 @@ static CLOCK: Pattern = LazyLock::new(|| {
     .ok()
 });
 
-/// Matches a pattern that requires `digits` consecutive digits. Without them in the text, the pattern is not even
-/// compiled.
+/// Matches a pattern that requires `digits` consecutive digits. If the text has none, it cannot match, and the costly
+/// compilation of the pattern is avoided.
 fn captures<'t>(pattern: &Pattern, digits: usize, text: &'t [u8]) -> Option<Captures<'t>> {
-    let has_them = text.split(|byte| !byte.is_ascii_digit()).any(|run| run.len() >= digits);
-    if has_them { pattern.as_ref()?.captures(text) } else { None }
+    let has_digits = text.split(|byte| !byte.is_ascii_digit()).any(|run| run.len() >= digits);
+    if has_digits { pattern.as_ref()?.captures(text) } else { None }
 }
 
 fn group<'t>(captures: &Captures<'t>, index: usize) -> Option<&'t str> {
@@ -90,7 +90,8 @@ fn stated_date(text: &[u8]) -> Option<i64> {
 fn stated_epoch(text: &[u8]) -> Option<i64> {
     let found = captures(&EPOCH, 10, text)?;
     let number = group(&found, 1)?.parse::<i64>().ok().filter(|number| *number > 0)?;
-    // The unit follows from the magnitude: seconds have 10 digits until the year 2286.
+    // The unit follows from the magnitude: times in seconds have 10 digits until the year 2286, those in ms 13, in µs
+    // 16 and in ns 19.
     match number.ilog10() {
         ..11 => number.checked_mul(1_000_000),
         11..14 => number.checked_mul(1_000),
@@ -103,10 +104,10 @@ fn stated_epoch(text: &[u8]) -> Option<i64> {
 /// of one that occurs twice the later is returned, since a retry that is too early fails.
 fn stated_clock(text: &[u8], sent_us: i64) -> Option<i64> {
     let found = captures(&CLOCK, 1, text)?;
-    named_clock(&found, sent_us)
+    next_in_stated_zone(&found, sent_us)
 }
 
-fn named_clock(found: &Captures<'_>, sent_us: i64) -> Option<i64> {
+fn next_in_stated_zone(found: &Captures<'_>, sent_us: i64) -> Option<i64> {
     let name = group(found, 6).or_else(|| group(found, 7))?.trim();
     match zone(name) {
         Some(offset) => next_at(found, offset, sent_us),
@@ -118,13 +119,13 @@ fn named_clock(found: &Captures<'_>, sent_us: i64) -> Option<i64> {
 /// stated. Without one, the time is interpreted in `zone`, and a bare hour is ignored.
 pub fn stated_moment<Z: TimeZone + Copy>(message: &str, now_us: i64, zone: Z) -> Option<(i64, bool)> {
     let text = &message.as_bytes()[..message.floor_char_boundary(MAX_TEXT)];
-    // Most messages state no time and are rejected here.
+    // Most messages state no time and end here, before any pattern is matched.
     memmem::find(text, b" at ")?;
     if let Some(us) = stated_date(text) {
         return Some((us, true));
     }
     let found = captures(&CLOCK, 1, text)?;
-    if let Some(us) = named_clock(&found, now_us) {
+    if let Some(us) = next_in_stated_zone(&found, now_us) {
         return Some((us, true));
     }
     let has_zone = found.get(6).or_else(|| found.get(7)).is_some();
@@ -139,7 +140,9 @@ fn next_at<Z: TimeZone + Copy>(found: &Captures<'_>, zone: Z, sent_us: i64) -> O
     let hour = group(found, 3)?.parse::<u32>().ok()?;
     let minute = group(found, 4).map_or(Some(0), |minute| minute.parse().ok())?;
     let hour = match group(found, 5) {
-        Some(half) if (1..=12).contains(&hour) => hour % 12 + if half.eq_ignore_ascii_case("pm") { 12 } else { 0 },
+        Some(am_or_pm) if (1..=12).contains(&hour) => {
+            hour % 12 + if am_or_pm.eq_ignore_ascii_case("pm") { 12 } else { 0 }
+        }
         Some(_) => return None,
         None => hour,
     };
@@ -150,7 +153,7 @@ fn next_at<Z: TimeZone + Copy>(found: &Captures<'_>, zone: Z, sent_us: i64) -> O
         let month = month_number(month)?;
         let day = day.parse().ok()?;
         let this_year = at(NaiveDate::from_ymd_opt(sent.year(), month, day)?)?;
-        // Such as "resets Jan 2", sent in December.
+        // A date more than a month in the past belongs to the next year, such as "resets Jan 2" sent in December.
         let is_past = this_year < sent.clone() - Duration::days(31);
         let year = if is_past { sent.year() + 1 } else { sent.year() };
         return Some(at(NaiveDate::from_ymd_opt(year, month, day)?)?.timestamp_micros());

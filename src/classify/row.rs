@@ -11,7 +11,7 @@ pub struct Origin {
     pub source: &'static str,
 }
 
-/// How conclusive a code is.
+/// How conclusive a code is as evidence for its class.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Weight {
     /// Determines the class; the message is not searched.

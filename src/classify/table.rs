@@ -32,13 +32,13 @@ pub fn lookup(word: &str) -> Option<&'static ExactRow> {
     if let Some(row) = BY_NAME.get(word) {
         return Some(row);
     }
-    let fits = |family: &&FamilyRow| {
+    let matches_family = |family: &&FamilyRow| {
         word.len() > family.prefix.len() + family.suffix.len()
             && word.starts_with(family.prefix)
             && word.ends_with(family.suffix)
             && word.contains(family.middle)
     };
-    if let Some(family) = FAMILIES.iter().find(fits) {
+    if let Some(family) = FAMILIES.iter().find(matches_family) {
         return Some(&family.row);
     }
     let bare = bare_name(word);
@@ -47,9 +47,9 @@ pub fn lookup(word: &str) -> Option<&'static ExactRow> {
     }
     // AWS event streams write the exception names of the API reference in camel case.
     if word.ends_with("Exception") && word.starts_with(|first: char| first.is_ascii_lowercase()) {
-        let mut capitalised = word.to_owned();
-        capitalised[..1].make_ascii_uppercase();
-        return BY_NAME.get(capitalised.as_str()).copied();
+        let mut capitalized = word.to_owned();
+        capitalized[..1].make_ascii_uppercase();
+        return BY_NAME.get(capitalized.as_str()).copied();
     }
     None
 }

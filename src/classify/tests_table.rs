@@ -57,7 +57,7 @@ fn every_phrase_is_found_in_every_failure_it_applies_to() {
             (AppliesTo::LIMITS, Failure { status: Some(429), ..blank }),
             (AppliesTo::QUOTAS, Failure { status: Some(429), ..quota }),
             (AppliesTo::REQUESTS, Failure { status: Some(400), ..blank }),
-            (AppliesTo::RIGHTS, Failure { status: Some(403), ..blank }),
+            (AppliesTo::PERMISSIONS, Failure { status: Some(403), ..blank }),
             (AppliesTo::ACCOUNTS, Failure { status: Some(402), ..blank }),
             (AppliesTo::SERVERS, Failure { status: Some(500), ..blank }),
             (AppliesTo::MESSAGE_ONLY, blank),

@@ -2,14 +2,14 @@
 #![allow(clippy::unwrap_used)]
 
 use super::Kind::{Cancelled, Connection, PolicyRefusal, SchemaError, Timeout};
-use super::tests::{NONE, ORGANISATION, coded, http, judge, raised, typed};
+use super::tests::{NONE, ORGANISATION, http, judge, with_code, with_exception, with_type};
 use super::*;
 
 #[test]
-fn the_eight_cases_give_their_actions() {
+fn each_action_follows_from_its_failure() {
     let cases = [
         (Failure { hint: AskedWait::Short, ..http(429) }, Action::WaitThenRetry),
-        (coded(429, "enforced_spend_limit_reached"), Action::Stop),
+        (with_code(429, "enforced_spend_limit_reached"), Action::Stop),
         (http(529), Action::BackoffThenRetry),
         (Failure { side_effect: true, ..http(504) }, Action::Reconcile),
         (http(401), Action::Stop),
@@ -43,8 +43,8 @@ fn successes() {
 fn buckets_and_actions() {
     use Action as A;
     use Bucket as B;
-    let limited = Failure { message: Some(ORGANISATION), ..typed(429, "rate_limit_error") };
-    let cap = coded(429, "enforced_spend_limit_reached");
+    let limited = Failure { message: Some(ORGANISATION), ..with_type(429, "rate_limit_error") };
+    let cap = with_code(429, "enforced_spend_limit_reached");
     let cases = [
         (limited, B::RetryAfter, A::BackoffThenRetry),
         (Failure { hint: AskedWait::Short, ..limited }, B::RetryAfter, A::WaitThenRetry),
@@ -53,7 +53,7 @@ fn buckets_and_actions() {
         (http(503), B::Capacity, A::BackoffThenRetry),
         (http(502), B::Transient, A::BackoffThenRetry),
         (http(524), B::Transient, A::BackoffThenRetry),
-        (Failure { side_effect: true, ..raised("ECONNRESET") }, B::Transient, A::Reconcile),
+        (Failure { side_effect: true, ..with_exception("ECONNRESET") }, B::Transient, A::Reconcile),
         (Failure { side_effect: true, ..http(500) }, B::Transient, A::BackoffThenRetry),
         // the header takes precedence over the class ...
         (Failure { should_retry: Some(false), ..http(529) }, B::Terminal, A::Stop),
@@ -77,13 +77,13 @@ fn buckets_and_actions() {
 fn confidence() {
     let cases = [
         (http(429), true),
-        (Failure { message: Some("Error"), ..typed(429, "rate_limit_error") }, true),
-        (typed(429, "rate_limit_error"), true),
+        (Failure { message: Some("Error"), ..with_type(429, "rate_limit_error") }, true),
+        (with_type(429, "rate_limit_error"), true),
         (Failure { logged_as_error: true, ..NONE }, true),
         // a status and a broken connection contradict each other
-        (typed(429, "ECONNRESET"), true),
-        (typed(500, "APIConnectionError"), false),
-        (Failure { hint: AskedWait::Short, ..typed(429, "rate_limit_error") }, false),
+        (with_type(429, "ECONNRESET"), true),
+        (with_type(500, "APIConnectionError"), false),
+        (Failure { hint: AskedWait::Short, ..with_type(429, "rate_limit_error") }, false),
         (http(418), false),
         (http(529), false),
     ];
@@ -121,7 +121,7 @@ fn exceptions() {
 }
 
 #[test]
-fn a_hostile_message_is_read_without_harm() {
+fn a_malicious_message_is_classified_without_a_panic() {
     let deep = format!("{}{}", "{\"error\":".repeat(50_000), "}".repeat(50_000));
     let long = format!("{{\"message\":\"{}\"}}", "’".repeat(100_000));
     let quotes = "{'".repeat(100_000);

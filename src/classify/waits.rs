@@ -8,9 +8,9 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 
 use super::row::Origin;
 
-/// Where the duration is, relative to the words, and its unit.
+/// Position of the duration relative to the words, and its unit.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub enum Reads {
+pub enum DurationPosition {
     /// After the words, with a unit: `in 7m12s`, `after 86400 seconds`.
     Spelled,
     /// After a key or header name and a colon, an equals sign or a brace: a number of seconds, or a duration with a
@@ -30,23 +30,23 @@ pub struct WaitRow {
     /// The words; case is ignored.
     pub text: &'static str,
     /// Where the duration is.
-    pub reads: Reads,
+    pub reads: DurationPosition,
     /// Where it is documented.
     pub origin: Origin,
 }
 
 impl WaitRow {
-    /// Whether the words describe a retry, which may also be planned by the client.
-    fn is_a_try(&self) -> bool {
+    /// Returns whether the words describe a retry, which may also be one that the client plans.
+    fn is_retry(&self) -> bool {
         self.text.contains("try") || self.text.contains("wait")
     }
 }
 
-const fn row(text: &'static str, reads: Reads, provider: &'static str, source: &'static str) -> WaitRow {
+const fn row(text: &'static str, reads: DurationPosition, provider: &'static str, source: &'static str) -> WaitRow {
     WaitRow { text, reads, origin: Origin { provider, source } }
 }
 
-use Reads::{Before, Estimate, Milliseconds, Seconds, Spelled};
+use DurationPosition::{Before, Estimate, Milliseconds, Seconds, Spelled};
 
 /// All known words.
 #[rustfmt::skip]
@@ -96,8 +96,8 @@ static WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     AhoCorasick::builder().ascii_case_insensitive(true).prefilter(false).kind(kind).build(texts).ok()
 });
 
-/// Returns the wait stated in a message; of several the shortest, so that no client is blamed for waiting less than it
-/// was asked to.
+/// Returns the wait stated in a message. Of several it returns the shortest, so that no client is wrongly reported for
+/// not waiting long enough.
 pub fn stated_wait(text: &str) -> Option<StatedWait> {
     if !text.bytes().any(|byte| byte.is_ascii_digit()) {
         return None;
@@ -110,10 +110,10 @@ pub fn stated_wait(text: &str) -> Option<StatedWait> {
 fn read(text: &str, row: &WaitRow, start: usize, end: usize) -> Option<StatedWait> {
     let (before, after) = (text.get(..start)?, text.get(end..)?);
     let us = match row.reads {
-        Spelled if !begins_word(before) || (row.is_a_try() && is_the_clients(before)) => None,
+        Spelled if !begins_word(before) || (row.is_retry() && is_planned_by_client(before)) => None,
         Spelled => spelled_us(skip_hedge(after)).map(|(us, _)| us),
-        Seconds | Estimate => keyed(before, after, 1e6),
-        Milliseconds => keyed(before, after, 1e3),
+        Seconds | Estimate => value_of_key(before, after, 1e6),
+        Milliseconds => value_of_key(before, after, 1e3),
         Before => last_spelled_us(before),
     }?;
     Some(StatedWait { us, is_estimate: row.reads == Estimate })
@@ -123,9 +123,8 @@ fn begins_word(before: &str) -> bool {
     !before.ends_with(|last: char| last.is_alphanumeric() || last == '_')
 }
 
-/// Whether the text announces the client's own plan, such as "will retry in" or "going to try again in"; "You have to"
-/// addresses the client.
-fn is_the_clients(before: &str) -> bool {
+/// Returns whether the text announces a retry planned by the client, as "will retry in" and "going to try again in" do.
+fn is_planned_by_client(before: &str) -> bool {
     const PLANS: [&str; 5] = ["will", "'ll", "\u{2019}ll", "going to", "waiting to"];
     let before = before.trim_end();
     PLANS.iter().any(|plan| {
@@ -148,11 +147,11 @@ fn strip_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
 }
 
 /// Parses the value of a key: `"retry_after": 30`, `retryDelay\":\"27s\"`, `retry_delay {\n seconds: 36`.
-fn keyed(before: &str, after: &str, unit_us: f64) -> Option<i64> {
+fn value_of_key(before: &str, after: &str, unit_us: f64) -> Option<i64> {
     // `retry_after` must not match in `retry_after_ms` or `max_retry_after`.
-    let whole =
+    let is_whole_key =
         begins_word(before) && !after.starts_with(|next: char| next.is_alphanumeric() || matches!(next, '_' | '-'));
-    if !whole {
+    if !is_whole_key {
         return None;
     }
     let value = after.trim_start_matches([' ', '\n', '\\', '"', '\'', ':', '=', '{', '[', '(', ',']);
@@ -168,11 +167,11 @@ fn keyed(before: &str, after: &str, unit_us: f64) -> Option<i64> {
     // A number with further characters is a time, an id or a version.
     let ends = !rest.starts_with(|next: char| next.is_alphanumeric() || matches!(next, ':' | '-' | '.'));
     let us = number * unit_us;
-    (ends && us < MOST_US).then_some(us.round() as i64)
+    (ends && us < MAX_WAIT_US).then_some(us.round() as i64)
 }
 
 /// Longest wait accepted, in µs: ten years.
-const MOST_US: f64 = 10.0 * 365.0 * 86_400e6;
+const MAX_WAIT_US: f64 = 10.0 * 365.0 * 86_400e6;
 
 /// Returns the duration at the end of `text`, such as `请在 30 秒`.
 fn last_spelled_us(text: &str) -> Option<i64> {
@@ -182,7 +181,7 @@ fn last_spelled_us(text: &str) -> Option<i64> {
     let start = digits.rfind(|c: char| !c.is_ascii_digit() && c != '.').map_or(0, |at| at + 1);
     let start = digits.ceil_char_boundary(start);
     let us = digits.get(start..)?.parse::<f64>().ok()? * unit.1;
-    (0.0..MOST_US).contains(&us).then_some(us.round() as i64)
+    (0.0..MAX_WAIT_US).contains(&us).then_some(us.round() as i64)
 }
 
 /// Units in µs. A unit must come before its own prefixes.
@@ -237,7 +236,7 @@ pub(crate) fn spelled_us(text: &str) -> Option<(i64, &str)> {
         let next = rest.trim_start_matches([' ', ',']);
         rest = strip_word(next, "and ").map_or(next, str::trim_start);
     }
-    left.filter(|_| total < MOST_US).map(|left| (total.round() as i64, left))
+    left.filter(|_| total < MAX_WAIT_US).map(|left| (total.round() as i64, left))
 }
 
 /// Parses digits, optionally with a fraction or with commas between thousands, and returns the rest.
@@ -268,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_in_prose_and_in_quoted_bodies() {
+    fn finds_waits_in_prose_and_in_quoted_bodies() {
         for (text, seconds) in [
             ("Limit 6000, Used 5034, Requested 1443. Please try again in 12.77s. Need more tokens?", 12.77),
             ("Please try again in 7m12s.", 432.0),
@@ -302,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_a_wait() {
+    fn ignores_text_that_is_no_wait() {
         for text in [
             "Retrying in 2 seconds",
             "will retry in 4 seconds",

@@ -40,10 +40,10 @@ pub(super) fn judge_all<'a>(
         let visited = visited.max().unwrap_or(0);
         if new >= kept.max(visited * ROWS_PER_VISIT) && until < Time(i64::MAX) {
             for part in &mut workers {
-                whole.fleet.stats.take_instants(table, &mut part.judgement.fleet.stats);
+                whole.fleet.stats.take_short_windows(table, &mut part.judgement.fleet.stats);
             }
             whole.fleet.stats.settle(table, until, &terms);
-            (new, kept) = (0, whole.fleet.stats.instants());
+            (new, kept) = (0, whole.fleet.stats.short_window());
         }
     }
     workers.into_iter().for_each(|part| whole.merge(part.judgement));

@@ -158,7 +158,7 @@ impl<'a> Judgement<'a> {
             self.runs_left_out.insert(call.first().run);
             return;
         }
-        self.fleet.stats.under_way.want(|| rules::declares_pool(&options.settings));
+        self.fleet.stats.under_way.enable_if(|| rules::declares_pool(&options.settings));
         self.fleet.stats.absorb(call, since, rules.terms());
         // Call rules report nothing on a call whose only attempt succeeded, and most calls are of this kind.
         if call.succeeded_at_once() {
@@ -189,7 +189,7 @@ impl<'a> Judgement<'a> {
     /// Like [`Judgement::absorb_since`], for calls whose only attempt succeeded; no call rule reports on those.
     fn absorb_single_success(&mut self, rows: impl Iterator<Item = u32>, since: Time, options: &Options) {
         let (table, stats) = (self.fleet.table, &mut self.fleet.stats);
-        stats.under_way.want(|| rules::declares_pool(&options.settings));
+        stats.under_way.enable_if(|| rules::declares_pool(&options.settings));
         if options.filter.is_empty() {
             return stats.absorb_single_successes(table, rows, since);
         }
@@ -213,10 +213,10 @@ impl<'a> Judgement<'a> {
             return None;
         }
         match rule.check {
-            Check::Call(check) | Check::CallOfAll(check, _) | Check::CallAndFleet(check, _) => {
+            Check::Call(check) | Check::CallWithShare(check, _) | Check::CallAndFleet(check, _) => {
                 check(call, &options.settings)
             }
-            Check::CallIfTold(check) => match check(call, &options.settings) {
+            Check::CallIfLogged(check) => match check(call, &options.settings) {
                 Ok(None) => None,
                 Ok(hit) => hit,
                 Err(field) if is_reported => {
@@ -259,7 +259,7 @@ impl<'a> Judgement<'a> {
     /// these are.
     fn add_shares_of_all(&mut self) {
         for (key, problem) in &mut self.problems {
-            if let Check::CallOfAll(_, complete) = problem.rule.check {
+            if let Check::CallWithShare(_, complete) = problem.rule.check {
                 let service = Service { provider: key.provider, model: key.model };
                 let found = problem.total();
                 problem.kept.values_mut().for_each(|kept| complete(&self.fleet, service, found, &mut kept.hit));

@@ -242,7 +242,7 @@ impl<'o> Rolling<'o> {
                     judgement.absorb_since(call, self.since(call), &self.rules, self.options);
                     dropped.extend_from_slice(rows);
                 } else if *follows_open || (self.options.filter.is_empty() && early.reached(table, call.rows())) {
-                    judgement.fleet.stats.under_way.want(|| rules::declares_pool(&self.options.settings));
+                    judgement.fleet.stats.under_way.enable_if(|| rules::declares_pool(&self.options.settings));
                     judgement.fleet.stats.follow(call, self.since(call), self.rules.terms());
                     if !follows_open {
                         followed.extend(rows.iter().filter(|row| table.rows[**row as usize].sent < watermark.until));

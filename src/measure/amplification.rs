@@ -42,32 +42,32 @@ impl Amplified {
     }
 }
 
-/// Returns the window of `span_us` µs with the most sends per call, among those with at least `least_calls` starts. If
-/// the buckets of a long log are wider, the window is one bucket long.
+/// Returns the window of `window_us` µs with the most sends per call, among those in which at least `min_calls` calls
+/// started. If the buckets of a long log are wider, the window is one bucket long.
 #[must_use]
-pub fn most_amplified(flows: &Flows, span_us: i64, least_calls: u64) -> Option<Amplified> {
+pub fn most_amplified(flows: &Flows, window_us: i64, min_calls: u64) -> Option<Amplified> {
     let (width, flow) = flows.by_time();
-    let span = span_us.max(1).div_euclid(width).max(1) * width;
+    let window = window_us.max(1).div_euclid(width).max(1) * width;
     let mut worst: Option<Amplified> = None;
     let (mut sum, mut begin) = (Flow::default(), 0);
-    for (at, arrived) in &flow {
-        sum.calls += arrived.calls;
-        sum.sends_of_calls += arrived.sends_of_calls;
-        sum.layered += arrived.layered;
-        while let Some((_, left)) = flow.get(begin).filter(|(start, _)| at.us_since(*start) >= span) {
-            sum.calls -= left.calls;
-            sum.sends_of_calls -= left.sends_of_calls;
-            sum.layered -= left.layered;
+    for (at, bucket) in &flow {
+        sum.calls += bucket.calls;
+        sum.sends_of_calls += bucket.sends_of_calls;
+        sum.layered += bucket.layered;
+        while let Some((_, leaving)) = flow.get(begin).filter(|(start, _)| at.us_since(*start) >= window) {
+            sum.calls -= leaving.calls;
+            sum.sends_of_calls -= leaving.sends_of_calls;
+            sum.layered -= leaving.layered;
             begin += 1;
         }
-        if sum.calls < least_calls.max(1) {
+        if sum.calls < min_calls.max(1) {
             continue;
         }
-        let more = |known: Amplified| {
+        let is_worse = |known: Amplified| {
             let (mine, theirs) = (u128::from(sum.sends_of_calls), u128::from(known.sends));
             mine * u128::from(known.calls) > theirs * u128::from(sum.calls)
         };
-        if worst.is_none_or(more) {
+        if worst.is_none_or(is_worse) {
             let (from, first) = flow.get(begin).map_or((*at, None), |(start, flow)| (*start, flow.first));
             worst = Some(Amplified {
                 from,
@@ -82,49 +82,50 @@ pub fn most_amplified(flows: &Flows, span_us: i64, least_calls: u64) -> Option<A
     worst
 }
 
-/// Counts the non-overlapping windows of `span_us` µs with at least `least_calls` starts and more than `ratio` retries
-/// per start.
+/// Counts the windows of `window_us` µs, without overlap, in which at least `min_calls` calls started and these made
+/// more than `ratio` retries per call.
 #[must_use]
-pub fn spans_over(flows: &Flows, span_us: i64, least_calls: u64, ratio: f64) -> u64 {
+pub fn windows_over(flows: &Flows, window_us: i64, min_calls: u64, ratio: f64) -> u64 {
     let (_, flow) = flows.by_time();
-    let span_us = span_us.max(1);
-    let mut over = 0;
+    let window_us = window_us.max(1);
+    let mut windows = 0;
     let (mut calls, mut sends, mut begin) = (0, 0, 0);
-    for (place, (at, arrived)) in flow.iter().enumerate() {
-        if place < begin {
+    for (index, (at, bucket)) in flow.iter().enumerate() {
+        if index < begin {
             continue;
         }
-        calls += arrived.calls;
-        sends += arrived.sends_of_calls;
-        while at.us_since(flow[begin].0) >= span_us {
+        calls += bucket.calls;
+        sends += bucket.sends_of_calls;
+        while at.us_since(flow[begin].0) >= window_us {
             calls -= flow[begin].1.calls;
             sends -= flow[begin].1.sends_of_calls;
             begin += 1;
         }
-        if calls >= least_calls.max(1) && (sends - calls) as f64 > ratio * calls as f64 {
-            over += 1;
-            let end = flow[begin].0.plus_us(span_us);
+        if calls >= min_calls.max(1) && (sends - calls) as f64 > ratio * calls as f64 {
+            windows += 1;
+            let end = flow[begin].0.plus_us(window_us);
             (calls, sends) = (0, 0);
-            begin = flow.partition_point(|(at, _)| *at < end).max(place + 1);
+            begin = flow.partition_point(|(at, _)| *at < end).max(index + 1);
         }
     }
-    over
+    windows
 }
 
-/// Growth of the waits chosen by the client, from the first of a call to its last.
+/// Growth of the waits chosen by the client, from the first wait of a call to its last.
 ///
 /// Each call is compared with itself, so that clients with different policies can share a summary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spacing {
+pub struct WaitGrowth {
     /// Calls with at least two such waits.
     pub calls: u64,
     /// Sum of their first waits, in µs.
     pub first_us: u64,
     /// Sum of their last waits, in µs.
     pub last_us: u64,
-    /// Sum of ln(last / first), in thousandths, and sum of its squares.
+    /// Sum of ln(last / first) over the calls, in thousandths, and sum of its squares. Whole numbers make sums
+    /// independent of the order of calls.
     growth: (i64, u64),
-    /// Earliest of their last retries.
+    /// Last retry of the earliest of these calls.
     pub example: Option<RowRef>,
 }
 
@@ -133,7 +134,7 @@ const LONGEST_US: i64 = 60_000_000;
 /// Shorter waits count as a millisecond, in µs: below that, clock resolution dominates.
 const SHORTEST_US: i64 = 1_000;
 
-impl Spacing {
+impl WaitGrowth {
     /// Adds the waits of one call. Skips waits requested by a server and those not measured from the end of one attempt
     /// to the start of the next, since they say nothing about the client.
     pub(super) fn absorb(&mut self, call: &Call<'_>) {
@@ -141,8 +142,8 @@ impl Spacing {
             return;
         }
         let chosen = |position: usize| {
-            let dictated = call.hint_us(position - 1).is_some() || !call.at(position - 1).failed();
-            let wait = call.wait_before(position).filter(|wait| wait.is_exact && !dictated)?;
+            let server_requested = call.hint_us(position - 1).is_some() || !call.at(position - 1).failed();
+            let wait = call.wait_before(position).filter(|wait| wait.is_exact && !server_requested)?;
             Some(wait.us.clamp(SHORTEST_US, LONGEST_US))
         };
         let last = call.len() - 1;
@@ -157,7 +158,7 @@ impl Spacing {
     }
 
     /// Adds the waits of other calls.
-    pub(crate) fn merge(&mut self, other: Spacing) {
+    pub(crate) fn merge(&mut self, other: WaitGrowth) {
         self.calls += other.calls;
         self.first_us += other.first_us;
         self.last_us += other.last_us;
@@ -174,10 +175,10 @@ impl Spacing {
     }
 
     /// Returns an upper bound of the factor by which the waits of a call grow from first to last: the geometric mean
-    /// over the calls plus three standard errors. Returns `None` with fewer than `least` calls.
+    /// over the calls plus three standard errors. Returns `None` with fewer than `min_calls` calls.
     #[must_use]
-    pub fn growth_at_most(&self, least: u64) -> Option<f64> {
-        if self.calls < least.max(2) {
+    pub fn growth_upper_bound(&self, min_calls: u64) -> Option<f64> {
+        if self.calls < min_calls.max(2) {
             return None;
         }
         let n = self.calls as f64;

@@ -6,12 +6,12 @@ use crate::model::{AnswerEnd, Attempt, AttemptTable, Flags, Origin, Symbol};
 use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 
-/// Maximum number of answers without a stop reason that are kept for each client: the earliest.
+/// Maximum number of answers without a stop reason whose rows are kept for each client and model: the earliest.
 pub const EARLIEST: usize = 64;
 
-/// Client and model; answers are compared with others that the same client logged for the same model.
+/// Client and model of answers. Answers are compared with others that the same client logged for the same model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Asker {
+pub struct AnswerSource {
     provider: Symbol,
     model: Symbol,
     layer: Symbol,
@@ -28,14 +28,14 @@ pub struct Answers {
     /// Answers known to be truncated.
     pub truncated: u64,
     /// Answers with an empty stop reason.
-    pub empty: Endless,
+    pub empty: AnswersWithoutEnd,
     /// Answers without a field for the stop reason.
-    pub absent: Endless,
+    pub absent: AnswersWithoutEnd,
 }
 
 /// Answers without a known end.
 #[derive(Clone, Debug, Default)]
-pub struct Endless {
+pub struct AnswersWithoutEnd {
     /// Number of answers.
     pub count: u64,
     /// The earliest of them, in order.
@@ -43,16 +43,16 @@ pub struct Endless {
 }
 
 /// Answers by client and model.
-pub type AnswersBy = IndexMap<Asker, Answers, RandomState>;
+pub type AnswersBy = IndexMap<AnswerSource, Answers, RandomState>;
 
-impl Asker {
-    pub(super) fn of(origin: &Origin, stream: bool) -> Asker {
+impl AnswerSource {
+    pub(super) fn of(origin: &Origin, stream: bool) -> AnswerSource {
         let Origin { provider, model, layer, client, .. } = *origin;
-        Asker { provider, model, layer, client, stream }
+        AnswerSource { provider, model, layer, client, stream }
     }
 }
 
-impl Asker {
+impl AnswerSource {
     /// Returns provider, model, layer and client as logged, empty if not logged.
     #[must_use]
     pub fn names<'t>(&self, table: &'t AttemptTable) -> [&'t str; 4] {
@@ -62,26 +62,26 @@ impl Asker {
 
 /// Returns whether an answer is counted: it must be a stream or state how it ended, and not come from a tool.
 #[inline]
-pub(super) fn counts(attempt: &Attempt) -> bool {
-    let says = attempt.flags.end() != AnswerEnd::NotLogged || attempt.flags.has(Flags::STREAM);
-    says && !attempt.flags.has(Flags::TOOL)
+pub(super) fn is_counted(attempt: &Attempt) -> bool {
+    let states_end = attempt.flags.end() != AnswerEnd::NotLogged || attempt.flags.has(Flags::STREAM);
+    states_end && !attempt.flags.has(Flags::TOOL)
 }
 
 /// Adds the final answer of a call.
 pub(super) fn absorb(all: &mut AnswersBy, call: &Call<'_>) {
     let (position, last) = (call.len() - 1, call.last());
-    // If the answer was asked for again, the caller had already rejected it.
-    let asked_again = last.flags.has(Flags::DECIDED_RETRY) || last.flags.has(Flags::LOGGED_ERROR);
+    // If the client sent the request again, it had already rejected the answer.
+    let was_rejected = last.flags.has(Flags::DECIDED_RETRY) || last.flags.has(Flags::LOGGED_ERROR);
     let answered = !last.failed() || last.flags.end() == AnswerEnd::Truncated;
-    if answered && !asked_again && counts(last) {
-        let asker = Asker::of(call.origin(position), last.flags.has(Flags::STREAM));
-        all.entry(asker).or_default().note(last, RowRef::of(call.table(), call.rows()[position]));
+    if answered && !was_rejected && is_counted(last) {
+        let source = AnswerSource::of(call.origin(position), last.flags.has(Flags::STREAM));
+        all.entry(source).or_default().add(last, RowRef::of(call.table(), call.rows()[position]));
     }
 }
 
 pub(super) fn merge(all: &mut AnswersBy, other: AnswersBy) {
-    for (asker, theirs) in other {
-        let mine = all.entry(asker).or_default();
+    for (source, theirs) in other {
+        let mine = all.entry(source).or_default();
         mine.complete += theirs.complete;
         mine.truncated += theirs.truncated;
         mine.empty.merge(theirs.empty);
@@ -90,18 +90,18 @@ pub(super) fn merge(all: &mut AnswersBy, other: AnswersBy) {
 }
 
 impl Answers {
-    pub(super) fn note(&mut self, attempt: &Attempt, row_ref: RowRef) {
+    pub(super) fn add(&mut self, attempt: &Attempt, row_ref: RowRef) {
         match attempt.flags.end() {
             AnswerEnd::Complete => self.complete += 1,
             AnswerEnd::Truncated => self.truncated += 1,
-            AnswerEnd::Empty => self.empty.note(row_ref),
-            AnswerEnd::NotLogged => self.absent.note(row_ref),
+            AnswerEnd::Empty => self.empty.add(row_ref),
+            AnswerEnd::NotLogged => self.absent.add(row_ref),
         }
     }
 
     /// Returns the number of answers.
     #[must_use]
-    pub fn all(&self) -> u64 {
+    pub fn total(&self) -> u64 {
         self.complete + self.truncated + self.empty.count + self.absent.count
     }
 
@@ -111,8 +111,8 @@ impl Answers {
     }
 }
 
-impl Endless {
-    fn note(&mut self, row_ref: RowRef) {
+impl AnswersWithoutEnd {
+    fn add(&mut self, row_ref: RowRef) {
         self.count += 1;
         self.keep(row_ref);
     }
@@ -121,12 +121,12 @@ impl Endless {
         if self.earliest.len() == EARLIEST && self.earliest.last().is_some_and(|last| *last < row_ref) {
             return;
         }
-        let place = self.earliest.partition_point(|known| *known < row_ref);
-        self.earliest.insert(place, row_ref);
+        let index = self.earliest.partition_point(|known| *known < row_ref);
+        self.earliest.insert(index, row_ref);
         self.earliest.truncate(EARLIEST);
     }
 
-    fn merge(&mut self, other: Endless) {
+    fn merge(&mut self, other: AnswersWithoutEnd) {
         self.count += other.count;
         other.earliest.into_iter().for_each(|row_ref| self.keep(row_ref));
     }

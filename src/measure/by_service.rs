@@ -1,6 +1,6 @@
 //! Sums over all accounts of each service.
 
-use super::fleet::{FleetStats, OfService};
+use super::fleet::{FleetStats, ServiceSums};
 use super::flow::Flow;
 use super::scope::ScopeTally;
 use super::service::Service;
@@ -10,23 +10,23 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 impl FleetStats {
-    fn of_service(&self, service: Service) -> Option<&OfService> {
-        let known = self.by_service.get_or_init(|| {
-            let mut known: HashMap<Service, OfService, RandomState> = HashMap::default();
-            for (place, scope) in self.scopes.keys().enumerate() {
-                known.entry(Service::of(scope)).or_default().scopes.push(place);
+    fn service_sums(&self, service: Service) -> Option<&ServiceSums> {
+        let sums = self.by_service.get_or_init(|| {
+            let mut sums: HashMap<Service, ServiceSums, RandomState> = HashMap::default();
+            for (index, scope) in self.scopes.keys().enumerate() {
+                sums.entry(Service::of(scope)).or_default().scopes.push(index);
             }
             for ((service, _), recovery) in &self.recoveries {
-                known.entry(*service).or_default().failed_first += recovery.calls;
+                sums.entry(*service).or_default().failed_first += recovery.calls;
             }
-            known
+            sums
         });
-        known.get(&service)
+        sums.get(&service)
     }
 
     fn scopes_of(&self, service: Service) -> impl Iterator<Item = &ScopeTally> {
-        let places = self.of_service(service).map(|known| known.scopes.as_slice()).unwrap_or_default();
-        places.iter().filter_map(|place| self.scopes.get_index(*place)).map(|(_, tally)| tally)
+        let indices = self.service_sums(service).map(|sums| sums.scopes.as_slice()).unwrap_or_default();
+        indices.iter().filter_map(|index| self.scopes.get_index(*index)).map(|(_, tally)| tally)
     }
 
     /// Returns the attempts to one service over time, over all accounts. Valid once all calls are added.
@@ -43,7 +43,7 @@ impl FleetStats {
     /// Returns the number of calls that started with one service and whose first attempt failed.
     #[must_use]
     pub fn failed_first(&self, service: Service) -> u64 {
-        self.of_service(service).map_or(0, |known| known.failed_first)
+        self.service_sums(service).map_or(0, |sums| sums.failed_first)
     }
 
     /// Returns the number of calls that started with one service, over all accounts.

@@ -12,7 +12,7 @@ pub struct CallTerms {
     /// Attempt number from which a success counts as late.
     pub late_attempt: usize,
     /// Hint above which it is reasonable to end the call and resume later, in µs.
-    pub worth_us: i64,
+    pub resume_later_us: i64,
 }
 
 impl CallTerms {

@@ -1,23 +1,23 @@
-//! Exhausted spend caps, and the calls that ran into them.
+//! Exhausted spend caps, and the calls they refused.
 
 use super::row_ref::RowRef;
 use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{AttemptTable, Mergeable, Scope, Symbol, Time, TimeSeries};
 
-/// Whom an exhausted cap stops: an account if the log names one, otherwise a run.
+/// Whose requests an exhausted spend cap stops: an account's if the log names it, otherwise a run's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Holder {
-    /// Everyone on the account.
+    /// All requests of the account.
     Account(Scope),
-    /// One run.
+    /// The requests of one run.
     Run(Symbol),
 }
 
 /// Identifies one cap, up to the time it reopens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CapKey {
-    /// Whom the cap stops.
+    /// Whose requests the cap stops.
     pub holder: Holder,
     /// Failure class of the cap.
     pub class: Class,
@@ -25,11 +25,11 @@ pub struct CapKey {
     pub reopens: Option<Time>,
 }
 
-/// Calls that ran into one cap.
+/// Calls refused by one cap.
 #[derive(Clone, Debug)]
 pub struct CapTally {
     /// Calls by the time they were opened.
-    opened: TimeSeries<Capped>,
+    opened: TimeSeries<CappedCalls>,
     /// First row refused by the cap.
     pub first: RowRef,
     /// Last row refused by the cap.
@@ -38,15 +38,15 @@ pub struct CapTally {
 
 /// Number of calls and of their sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Capped {
+pub struct CappedCalls {
     /// Calls.
     pub calls: u64,
     /// Sends of these calls.
     pub sends: u64,
 }
 
-impl Mergeable for Capped {
-    fn merge(&mut self, other: &Capped) {
+impl Mergeable for CappedCalls {
+    fn merge(&mut self, other: &CappedCalls) {
         self.calls += other.calls;
         self.sends += other.sends;
     }
@@ -58,9 +58,10 @@ impl CapTally {
     pub fn of(call: &Call<'_>, position: usize) -> CapTally {
         let mut opened = TimeSeries::default();
         let first = call.first();
-        // A record with a higher number has predecessors elsewhere, so the time its call was opened is unknown.
+        // A record with a higher number has predecessors that are not in the log, so the time its call was opened is
+        // unknown.
         if first.number <= 1 && first.sdk_count().is_none_or(|count| count == 0) {
-            opened.add(first.sent, Capped { calls: 1, sends: call.len() as u64 });
+            opened.add(first.sent, CappedCalls { calls: 1, sends: call.len() as u64 });
         }
         let row_ref = RowRef::of(call.table(), call.rows()[position]);
         CapTally { opened, first: row_ref, last: row_ref }
@@ -78,23 +79,23 @@ impl CapTally {
         visit(&mut self.last.row);
     }
 
-    /// Returns when the caller first refused knew of the cap.
+    /// Returns when the caller that was refused first knew of the cap.
     #[must_use]
-    pub fn known(&self, table: &AttemptTable) -> Time {
+    pub fn known_at(&self, table: &AttemptTable) -> Time {
         table.rows[self.first.row as usize].ended()
     }
 
     /// Counts the calls opened at `from` or later. In long logs, the bucket that contains `from` is left out.
     #[must_use]
-    pub fn opened_since(&self, from: Time) -> Capped {
+    pub fn opened_since(&self, from: Time) -> CappedCalls {
         let (width, list) = self.opened.sorted();
-        // While buckets are narrow, a call in the same bucket counts as opened at `from`.
-        let slack = if width <= FINE_US { width } else { 0 };
-        let mut sum = Capped::default();
+        // In narrow buckets, a call in the bucket of `from` counts as opened at `from`.
+        let slack = if width <= NARROW_US { width } else { 0 };
+        let mut sum = CappedCalls::default();
         list.iter().filter(|(at, _)| at.plus_us(slack) > from).for_each(|(_, capped)| sum.merge(capped));
         sum
     }
 }
 
-/// Buckets up to 0.1 s are narrow, in µs.
-const FINE_US: i64 = 100_000;
+/// Widest bucket within which calls are not distinguished from the refusal by the cap, in µs.
+const NARROW_US: i64 = 100_000;

@@ -1,4 +1,4 @@
-//! Adds the sender and the consumption of each attempt to the sums of a fleet.
+//! Counts tokens and cost of each attempt for its run and its sender.
 
 use super::fleet::FleetStats;
 use super::spent::Spent;
@@ -11,7 +11,7 @@ impl FleetStats {
         for (position, (attempt, row)) in call.attempts().zip(call.rows()).enumerate() {
             let spent = Spent::of(call.table(), attempt, *row);
             self.runs[run].spent.add(spent);
-            let (_, sender) = self.places_of(call.table(), attempt.origin);
+            let (_, sender) = self.indices_of(call.table(), attempt.origin);
             self.senders[sender].absorb(position, call.outcome, spent);
         }
     }

@@ -1,7 +1,7 @@
-//! Time windows closed by 429s for everyone on a scope, and the sends that ignored them.
+//! Time windows in which 429s had closed a scope for all callers, and the sends that ignored them.
 
-use super::burst::{self, BurstPrefixSums};
-use super::gate::{Callers, Closing, GateEvent, bounds, stretch};
+use super::gate::{Callers, ClosingResponse, GateEvent, bounds, bucket_of};
+use super::starts::{self, StartPrefixSums};
 use crate::model::Time;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
@@ -9,10 +9,10 @@ use std::collections::VecDeque;
 /// Sends kept as examples, for one window and for all.
 const EXAMPLES: usize = 8;
 
-/// Thresholds for [`Ignored`].
+/// Thresholds for [`IgnoredWindows`].
 #[derive(Clone, Copy, Debug)]
 pub struct GateTerms {
-    /// How long after the response that closed the gate a send still counts as already on its way, in µs.
+    /// How long after the response that closed the window a send still counts as already in flight, in µs.
     pub grace_us: i64,
     /// Minimum number of refused sends in a window.
     pub sends: u64,
@@ -22,18 +22,18 @@ pub struct GateTerms {
 
 /// Windows that were ignored.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ignored {
+pub struct IgnoredWindows {
     /// Number of windows, each from one 429 or from several that overlap.
     pub windows: u64,
-    /// Refused sends of calls that had not been told to wait.
-    pub fresh: u64,
-    /// Refused retries that had been told to wait longer, in windows in which more than one call was told to wait.
-    pub hurried: u64,
+    /// Refused sends of calls that had not been asked to wait.
+    pub not_asked: u64,
+    /// Refused retries that had been asked to wait longer, in windows in which more than one call was asked to wait.
+    pub early: u64,
     /// Calls that started in the windows and were not refused.
-    pub passed: u64,
+    pub succeeded: u64,
     /// Total length of the windows, in µs.
     pub closed_us: i64,
-    /// When everyone could know of the first window.
+    /// When all callers could know of the first window.
     pub first: Time,
     /// Row of the 429 that opened the first window.
     pub opened_by: u32,
@@ -41,77 +41,78 @@ pub struct Ignored {
     pub examples: SmallVec<[u32; EXAMPLES]>,
 }
 
-impl Ignored {
+impl IgnoredWindows {
     /// Returns the sends that ran into a window opened by another call.
     #[must_use]
     pub fn collisions(&self) -> u64 {
-        self.fresh + self.hurried
+        self.not_asked + self.early
     }
 }
 
 /// A time window closed by one 429, or by several that overlap.
 #[derive(Clone, Debug)]
 struct Window {
-    /// When everyone could know of the window: rounded up to buckets, and exact.
+    /// When all callers could know of the window, rounded up to whole buckets.
     from: Time,
-    since: Time,
-    /// Until when everyone was told to wait.
+    /// The same, exactly.
+    exact_from: Time,
+    /// Until when callers were asked to wait.
     until: Time,
     opened_by: u32,
-    fresh: u64,
-    hurried: u64,
+    not_asked: u64,
+    early: u64,
     callers: Callers,
     examples: SmallVec<[u32; EXAMPLES]>,
-    passed: u64,
-    /// Bucket before which starts are already counted in `passed`, or lie before the window.
-    counted: i64,
+    succeeded: u64,
+    /// Bucket before which starts are already counted in `succeeded`, or lie before the window.
+    counted_until: i64,
 }
 
 /// Windows of one scope, found in time order.
 #[derive(Clone, Debug)]
 pub(super) struct ClosedWindows {
-    /// Windows that may still be run into, in time order; at most two touch any point in time.
+    /// Windows in which sends may still be refused, in time order; at most two contain any point in time.
     open: VecDeque<Window>,
     /// Bucket before which gate events are processed.
-    heard: i64,
-    ignored: Option<Ignored>,
+    processed_until: i64,
+    ignored: Option<IgnoredWindows>,
 }
 
 impl Default for ClosedWindows {
     fn default() -> Self {
-        ClosedWindows { open: VecDeque::new(), heard: i64::MIN, ignored: None }
+        ClosedWindows { open: VecDeque::new(), processed_until: i64::MIN, ignored: None }
     }
 }
 
 impl ClosedWindows {
-    /// Processes what is final, given that nothing before `until` is still to come.
+    /// Processes what is final, given that all attempts sent before `until` have been added.
     pub(super) fn settle(
         &mut self,
         gate_events: &[(i64, GateEvent)],
-        starts: &BurstPrefixSums<'_>,
+        starts: &StartPrefixSums<'_>,
         until: Time,
         terms: &GateTerms,
     ) {
-        let place = |key: i64| gate_events.partition_point(|(other, _)| *other < key);
-        let due = stretch(until).max(self.heard);
-        for (key, gate_event) in &gate_events[place(self.heard)..place(due)] {
+        let index = |key: i64| gate_events.partition_point(|(other, _)| *other < key);
+        let end_bucket = bucket_of(until).max(self.processed_until);
+        for (key, gate_event) in &gate_events[index(self.processed_until)..index(end_bucket)] {
             let (start, end) = bounds(*key);
             self.close(end, starts, terms);
             if let Some(window) = self.open.front_mut().filter(|window| window.from <= start) {
-                window.take(gate_event);
+                window.add_refusals(gate_event);
             }
-            if let Some(closing) = gate_event.closes {
-                self.open(end.plus_us(terms.grace_us), &closing, gate_event.callers, terms);
+            if let Some(response) = gate_event.closes {
+                self.open(end.plus_us(terms.grace_us), &response, gate_event.callers, terms);
             }
         }
-        self.heard = due;
+        self.processed_until = end_bucket;
         self.close(until, starts, terms);
-        let until = burst::stretch(until);
-        self.open.iter_mut().for_each(|window| window.pass(starts, until));
+        let until = starts::bucket_of(until);
+        self.open.iter_mut().for_each(|window| window.count_succeeded(starts, until));
     }
 
     /// Returns the windows that enough sends ignored, if any.
-    pub(super) fn ignored(&self) -> Option<&Ignored> {
+    pub(super) fn ignored(&self) -> Option<&IgnoredWindows> {
         self.ignored.as_ref()
     }
 
@@ -127,8 +128,8 @@ impl ClosedWindows {
     }
 
     /// Opens a window for a 429, or extends the last one.
-    fn open(&mut self, from: Time, closing: &Closing, callers: Callers, terms: &GateTerms) {
-        let Closing { until, answered, row } = *closing;
+    fn open(&mut self, from: Time, response: &ClosingResponse, callers: Callers, terms: &GateTerms) {
+        let ClosingResponse { until, answered, row } = *response;
         match self.open.back_mut() {
             Some(last) if from <= last.until => {
                 last.until = last.until.max(until);
@@ -136,61 +137,61 @@ impl ClosedWindows {
             }
             _ if until > from => self.open.push_back(Window {
                 from,
-                since: answered.plus_us(terms.grace_us),
+                exact_from: answered.plus_us(terms.grace_us),
                 until,
                 opened_by: row,
-                fresh: 0,
-                hurried: 0,
+                not_asked: 0,
+                early: 0,
                 callers,
                 examples: SmallVec::new(),
-                passed: 0,
+                succeeded: 0,
                 // The partial bucket at the start is left out.
-                counted: burst::stretch(from.plus_us(burst::LENGTH_US - 1)),
+                counted_until: starts::bucket_of(from.plus_us(starts::BUCKET_US - 1)),
             }),
             _ => {}
         }
     }
 
     /// Closes and judges the windows that ended before `until`.
-    fn close(&mut self, until: Time, starts: &BurstPrefixSums<'_>, terms: &GateTerms) {
+    fn close(&mut self, until: Time, starts: &StartPrefixSums<'_>, terms: &GateTerms) {
         while self.open.front().is_some_and(|window| window.until < until)
             && let Some(mut window) = self.open.pop_front()
         {
-            window.pass(starts, i64::MAX);
+            window.count_succeeded(starts, i64::MAX);
             let collisions = window.collisions();
-            let all = (collisions + window.passed) as f64;
+            let all = (collisions + window.succeeded) as f64;
             if collisions > 0 && collisions >= terms.sends && collisions as f64 >= terms.share * all {
-                self.note(window);
+                self.record(window);
             }
         }
     }
 
-    fn note(&mut self, window: Window) {
-        let ignored = self.ignored.get_or_insert_with(|| Ignored {
+    fn record(&mut self, window: Window) {
+        let ignored = self.ignored.get_or_insert_with(|| IgnoredWindows {
             windows: 0,
-            fresh: 0,
-            hurried: 0,
-            passed: 0,
+            not_asked: 0,
+            early: 0,
+            succeeded: 0,
             closed_us: 0,
-            first: window.since,
+            first: window.exact_from,
             opened_by: window.opened_by,
             examples: SmallVec::new(),
         });
         ignored.windows += 1;
-        ignored.fresh += window.fresh;
-        ignored.hurried += window.collisions() - window.fresh;
-        ignored.passed += window.passed;
-        ignored.closed_us += window.until.us_since(window.since);
-        let room = EXAMPLES - ignored.examples.len();
-        ignored.examples.extend(window.examples.into_iter().take(room));
+        ignored.not_asked += window.not_asked;
+        ignored.early += window.collisions() - window.not_asked;
+        ignored.succeeded += window.succeeded;
+        ignored.closed_us += window.until.us_since(window.exact_from);
+        let free = EXAMPLES - ignored.examples.len();
+        ignored.examples.extend(window.examples.into_iter().take(free));
     }
 }
 
 impl Window {
     /// Adds the refused sends of a gate event within the window.
-    fn take(&mut self, gate_event: &GateEvent) {
-        self.fresh += gate_event.fresh;
-        self.hurried += gate_event.hurried;
+    fn add_refusals(&mut self, gate_event: &GateEvent) {
+        self.not_asked += gate_event.not_asked;
+        self.early += gate_event.early;
         self.callers = self.callers.and(gate_event.callers);
         if self.examples.len() < EXAMPLES {
             self.examples.extend(gate_event.example);
@@ -199,18 +200,18 @@ impl Window {
 
     /// Counts the calls that started in the window and were not refused, up to bucket `until`. The partial bucket at
     /// the end is left out.
-    fn pass(&mut self, starts: &BurstPrefixSums<'_>, until: i64) {
-        let until = until.min(burst::stretch(self.until));
-        if until > self.counted {
-            let sum = starts.sum(self.counted, until);
-            self.passed += u64::from(sum.starts - sum.met);
-            self.counted = until;
+    fn count_succeeded(&mut self, starts: &StartPrefixSums<'_>, until: i64) {
+        let until = until.min(starts::bucket_of(self.until));
+        if until > self.counted_until {
+            let sum = starts.sum(self.counted_until, until);
+            self.succeeded += u64::from(sum.starts - sum.refused);
+            self.counted_until = until;
         }
     }
 
     /// Returns the sends that ran into a window opened by another call. If there is only one call, its ignored hints do
     /// not count.
     fn collisions(&self) -> u64 {
-        if self.callers.several() { self.fresh + self.hurried } else { self.fresh }
+        if self.callers.are_several() { self.not_asked + self.early } else { self.not_asked }
     }
 }

@@ -10,7 +10,7 @@ use std::hash::BuildHasher;
 /// Smallest hashes of the names seen, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Distinct {
-    least: SmallVec<[u32; 4]>,
+    smallest: SmallVec<[u32; 4]>,
 }
 
 impl Distinct {
@@ -21,16 +21,16 @@ impl Distinct {
     #[must_use]
     pub(super) fn one(name: &str) -> Distinct {
         let hash = FixedState::with_seed(0).hash_one(name);
-        Distinct { least: SmallVec::from_slice(&[(hash >> 32) as u32]) }
+        Distinct { smallest: SmallVec::from_slice(&[(hash >> 32) as u32]) }
     }
 
     pub(super) fn merge(&mut self, other: &Distinct) {
-        for hash in &other.least {
-            if let Err(place) = self.least.binary_search(hash)
-                && place <= Self::EXACT
+        for hash in &other.smallest {
+            if let Err(index) = self.smallest.binary_search(hash)
+                && index <= Self::EXACT
             {
-                self.least.insert(place, *hash);
-                self.least.truncate(Self::EXACT + 1);
+                self.smallest.insert(index, *hash);
+                self.smallest.truncate(Self::EXACT + 1);
             }
         }
     }
@@ -38,8 +38,8 @@ impl Distinct {
     /// Returns the number of names, and whether it is exact.
     #[must_use]
     pub(super) fn count(&self) -> (u64, bool) {
-        match self.least.get(Self::EXACT) {
-            None => (self.least.len() as u64, true),
+        match self.smallest.get(Self::EXACT) {
+            None => (self.smallest.len() as u64, true),
             Some(last) => {
                 let share = (f64::from(*last) + 1.0) / 2_f64.powi(32);
                 ((Self::EXACT as f64 / share).round() as u64, false)
@@ -59,18 +59,18 @@ mod tests {
     }
 
     #[test]
-    fn few_are_counted_exactly() {
+    fn few_names_are_counted_exactly() {
         let mut set = of(0..20);
         set.merge(&of(10..32));
         assert_eq!(set.count(), (32, true));
     }
 
     #[test]
-    fn many_are_estimated_and_the_order_does_not_matter() {
+    fn many_names_are_estimated_regardless_of_order() {
         let (mut left, mut right) = (of(0..700), of(600..2000));
-        let apart = right.clone();
+        let original = right.clone();
         right.merge(&left);
-        left.merge(&apart);
+        left.merge(&original);
         assert_eq!(left, right);
         let (count, exact) = left.count();
         assert!(!exact && (1_400..2_800).contains(&count), "{count}");

@@ -2,7 +2,7 @@
 
 use super::distinct::Distinct;
 use super::flow::Flow;
-use super::peaks::{Most, Rate};
+use super::peaks::{Maximum, Rate};
 use super::row_ref::RowRef;
 use super::service::Service;
 use crate::calls::Call;
@@ -55,8 +55,8 @@ impl Mergeable for FailureCount {
 
 fn add(mine: &mut ClassCounts, theirs: &[(Class, u64)]) {
     for (class, attempts) in theirs {
-        match mine.iter_mut().find(|(known, _)| known == class) {
-            Some((_, known)) => *known += attempts,
+        match mine.iter_mut().find(|(flows_by_width, _)| flows_by_width == class) {
+            Some((_, flows_by_width)) => *flows_by_width += attempts,
             None => mine.push((*class, *attempts)),
         }
     }
@@ -67,17 +67,17 @@ fn add(mine: &mut ClassCounts, theirs: &[(Class, u64)]) {
 struct PerMinute {
     rate: Rate,
     /// Largest number within a minute, by the time bucket in which the minute ended.
-    most: TimeSeries<Most>,
+    peaks: TimeSeries<Maximum>,
 }
 
 /// Failures by service and kind.
 #[derive(Debug, Default)]
 pub struct FailureClusters {
-    series: HashMap<(Service, Kind), TimeSeries<FailureCount>, RandomState>,
-    rates: HashMap<(Service, Kind), PerMinute, RandomState>,
+    series: HashMap<(Service, FailureKind), TimeSeries<FailureCount>, RandomState>,
+    rates: HashMap<(Service, FailureKind), PerMinute, RandomState>,
 }
 
-/// Returns whether a failure of the class concerns more than the request that failed.
+/// Returns whether a failure of the class may affect other requests than the one that failed.
 pub(super) fn is_shared(class: Class) -> bool {
     !matches!(
         class,
@@ -95,7 +95,7 @@ pub(super) fn is_shared(class: Class) -> bool {
 
 /// Kind of failure, which groups related classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Kind {
+enum FailureKind {
     /// The service, or the path to it, is down or short of capacity. One outage shows in many ways: as an overload
     /// reported by the service, as a 503 of a proxy in front, as a timeout, or as no response.
     Outage,
@@ -105,14 +105,14 @@ enum Kind {
     Other(Class),
 }
 
-impl Kind {
-    fn of(class: Class) -> Kind {
+impl FailureKind {
+    fn of(class: Class) -> FailureKind {
         match class {
             Class::Overloaded | Class::GatewayError | Class::ServerError | Class::Timeout | Class::Connection => {
-                Kind::Outage
+                FailureKind::Outage
             }
-            Class::RateLimited | Class::UnexplainedRateLimit => Kind::RateLimit,
-            other => Kind::Other(other),
+            Class::RateLimited | Class::UnexplainedRateLimit => FailureKind::RateLimit,
+            other => FailureKind::Other(other),
         }
     }
 }
@@ -120,13 +120,13 @@ impl Kind {
 impl FailureClusters {
     /// Adds the failures of one call.
     pub(super) fn absorb(&mut self, call: &Call<'_>) {
-        let mut met: SmallVec<[(Service, Kind); 4]> = SmallVec::new();
+        let mut seen_kinds: SmallVec<[(Service, FailureKind); 4]> = SmallVec::new();
         for (position, attempt) in call.attempts().enumerate() {
             let Some(class) = attempt.class.filter(|class| is_shared(*class)) else { continue };
-            let key = (Service::of(&call.origin(position).scope()), Kind::of(class));
-            let first = !met.contains(&key);
+            let key = (Service::of(&call.origin(position).scope()), FailureKind::of(class));
+            let first = !seen_kinds.contains(&key);
             if first {
-                met.push(key);
+                seen_kinds.push(key);
             }
             let bucket = FailureCount {
                 failed: 1,
@@ -147,21 +147,21 @@ impl FailureClusters {
         for (key, theirs) in other.rates {
             let mine = self.rates.entry(key).or_default();
             mine.rate.merge(theirs.rate);
-            mine.most.merge(theirs.most);
+            mine.peaks.merge(theirs.peaks);
         }
     }
 
     /// Adds failures of one service as soon as they are read, whether or not their calls have ended.
-    pub(super) fn follow(&mut self, service: Service, failures: Vec<(Time, Class)>) {
+    pub(super) fn add_failures(&mut self, service: Service, failures: Vec<(Time, Class)>) {
         for (sent, class) in failures {
-            self.rates.entry((service, Kind::of(class))).or_default().rate.add(sent);
+            self.rates.entry((service, FailureKind::of(class))).or_default().rate.add(sent);
         }
     }
 
     /// Counts the failures sent before `until`, given that none of them is still to come.
     pub(super) fn settle(&mut self, until: Time) {
-        for PerMinute { rate, most } in self.rates.values_mut() {
-            rate.settle(until, most);
+        for PerMinute { rate, peaks } in self.rates.values_mut() {
+            rate.settle(until, peaks);
         }
     }
 
@@ -172,13 +172,17 @@ impl FailureClusters {
 
     /// Returns the incidents of every service and kind of failure in time order, given the sends of each service.
     pub fn incidents<'f>(&self, sends: impl Fn(Service) -> Cow<'f, TimeSeries<Flow>>) -> Vec<(Service, Vec<Incident>)> {
-        let mut known: HashMap<(Service, i64), Flows, RandomState> = HashMap::default();
-        let mut found = |key: &(Service, Kind), series: &TimeSeries<FailureCount>| {
-            let width = series.width_us().max(STRETCH_US);
-            let flows = known.entry((key.0, width)).or_insert_with(|| sends(key.0).no_finer_than(width));
+        let mut flows_by_width: HashMap<(Service, i64), Flows, RandomState> = HashMap::default();
+        let mut found = |key: &(Service, FailureKind), series: &TimeSeries<FailureCount>| {
+            let width = series.width_us().max(MIN_BUCKET_US);
+            let flows = flows_by_width.entry((key.0, width)).or_insert_with(|| sends(key.0).no_finer_than(width));
             let mut list = incidents(series, flows);
             if let Some(rate) = self.rates.get(key) {
-                list.iter_mut().for_each(|incident| incident.peak_per_min = rate.most_in(incident));
+                list.iter_mut().for_each(|incident| incident.peak_per_min = rate.peak_within(incident));
+            }
+            if !list.is_empty() {
+                let sends = sends(key.0);
+                list.iter_mut().for_each(|incident| incident.count_sends(&sends));
             }
             list
         };
@@ -198,8 +202,10 @@ pub struct Incident {
     pub seen: (Time, Time),
     /// Number of failed attempts.
     pub failed: u64,
-    /// Sends to the service in the time buckets it covers.
+    /// Sends to the service from its first to its last failed attempt.
     pub sends: u64,
+    /// Whether `sends` is exact; otherwise it includes all sends of the time buckets at its ends.
+    pub sends_exact: bool,
     /// Calls whose first failure of this kind is in it.
     pub calls: u64,
     /// Number of runs affected, and whether it is exact.
@@ -210,19 +216,20 @@ pub struct Incident {
     pub recovered: bool,
     /// The earliest failed attempts.
     pub examples: Vec<RowRef>,
-    hit: Distinct,
+    run_set: Distinct,
 }
 
-/// Narrowest bucket, in µs: 2^24 µs are some 17 s, and a shorter outage is overcome by one retry.
-const STRETCH_US: i64 = 1 << 24;
+/// Smallest bucket width, in µs: 2^24 µs are some 17 s. A retry usually succeeds after a shorter outage, which is no
+/// incident.
+const MIN_BUCKET_US: i64 = 1 << 24;
 /// Largest gap between failures of one incident, in µs: the longest wait retry loops choose by themselves.
 const GAP_US: i64 = crate::calls::LONGEST_PLAUSIBLE_WAIT_US;
-/// At least one in this many sends fails.
-const ONE_IN: u64 = 5;
+/// In every bucket of an incident, at least one in this many sends fails.
+const MIN_FAILED_ONE_IN: u64 = 5;
 /// Minimum number of failed attempts.
-const LEAST_FAILED: u64 = 5;
+const MIN_FAILED: u64 = 5;
 /// Minimum number of calls if all belong to one run.
-const LEAST_CALLS: u64 = 3;
+const MIN_CALLS: u64 = 3;
 
 /// Bucket width in µs, and sends by bucket.
 type Flows = (i64, Vec<(Time, Flow)>);
@@ -235,18 +242,18 @@ fn incidents(failures: &TimeSeries<FailureCount>, (width, flow): &Flows) -> Vec<
     };
     let mut list: Vec<Incident> = Vec::new();
     for (at, bucket) in failures {
-        let here = sent(at, at.plus_us(width));
-        if bucket.failed * ONE_IN < here {
+        let sends_in_bucket = sent(at, at.plus_us(width));
+        if bucket.failed * MIN_FAILED_ONE_IN < sends_in_bucket {
             continue;
         }
         match list.last_mut() {
-            Some(last) if bucket.seen.0.us_since(last.seen.1) <= GAP_US => last.extend(&bucket, here),
-            _ => list.push(Incident::of(&bucket, here)),
+            Some(last) if bucket.seen.0.us_since(last.seen.1) <= GAP_US => last.extend(&bucket),
+            _ => list.push(Incident::of(&bucket)),
         }
     }
     list.retain(|incident| {
-        let cluster = incident.runs.0 >= 2 || incident.calls >= LEAST_CALLS;
-        cluster && incident.failed >= LEAST_FAILED
+        let cluster = incident.runs.0 >= 2 || incident.calls >= MIN_CALLS;
+        cluster && incident.failed >= MIN_FAILED
     });
     let ok = flow.iter().filter_map(|(_, flow)| flow.last_ok).max();
     for incident in &mut list {
@@ -257,31 +264,42 @@ fn incidents(failures: &TimeSeries<FailureCount>, (width, flow): &Flows) -> Vec<
 }
 
 impl Incident {
-    fn of(bucket: &FailureCount, sends: u64) -> Incident {
+    fn of(bucket: &FailureCount) -> Incident {
         Incident {
             classes: bucket.classes.clone(),
             seen: bucket.seen,
             failed: bucket.failed,
-            sends,
+            sends: bucket.failed,
+            sends_exact: false,
             calls: bucket.calls,
             runs: bucket.runs.count(),
             peak_per_min: 0,
             recovered: false,
             examples: bucket.examples.to_vec(),
-            hit: bucket.runs.clone(),
+            run_set: bucket.runs.clone(),
         }
     }
 
-    fn extend(&mut self, bucket: &FailureCount, sends: u64) {
+    fn extend(&mut self, bucket: &FailureCount) {
         self.seen.1 = self.seen.1.max(bucket.seen.1);
         self.failed += bucket.failed;
         add(&mut self.classes, &bucket.classes);
-        self.sends += sends;
         self.calls += bucket.calls;
-        self.hit.merge(&bucket.runs);
-        self.runs = self.hit.count();
+        self.run_set.merge(&bucket.runs);
+        self.runs = self.run_set.count();
         self.examples.extend(bucket.examples.iter().copied());
         self.examples.truncate(EXAMPLES);
+    }
+
+    /// Counts the sends to the service while it lasted.
+    fn count_sends(&mut self, flow: &TimeSeries<Flow>) {
+        let (from, until) = self.seen;
+        let span = |flow: &Flow| Some((flow.first?.sent, flow.last?));
+        let within = flow.iter().filter_map(|(_, flow)| Some((flow.sends, span(flow)?)));
+        let within = within.filter(|(_, (first, last))| *first <= until && *last >= from);
+        (self.sends, self.sends_exact) = within.fold((0, true), |(sum, exact), (sends, (first, last))| {
+            (sum + sends, exact && first >= from && last <= until)
+        });
     }
 
     /// Returns the class of most of its failed attempts.
@@ -301,9 +319,9 @@ impl Incident {
 
 impl PerMinute {
     /// Returns the largest number of failed attempts of an incident within a minute.
-    fn most_in(&self, incident: &Incident) -> u64 {
-        let (width, most) = self.most.by_time();
-        let within = most.iter().filter(|(at, _)| *at <= incident.seen.1 && at.plus_us(width) > incident.seen.0);
-        within.map(|(_, most)| most.0.min(incident.failed)).max().unwrap_or(0)
+    fn peak_within(&self, incident: &Incident) -> u64 {
+        let (width, peaks) = self.peaks.by_time();
+        let within = peaks.iter().filter(|(at, _)| *at <= incident.seen.1 && at.plus_us(width) > incident.seen.0);
+        within.map(|(_, peaks)| peaks.0.min(incident.failed)).max().unwrap_or(0)
     }
 }

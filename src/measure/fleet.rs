@@ -1,8 +1,7 @@
 //! The summary of all calls.
 
-use super::answers::{self, AnswersBy, Asker};
+use super::answers::{self, AnswerSource, AnswersBy};
 use super::backoff::Backoffs;
-use super::burst::RunMark;
 use super::call_terms::CallTerms;
 use super::cap::{CapKey, CapTally, Holder};
 use super::classes::{self, Classes};
@@ -17,6 +16,7 @@ use super::sender::SenderTally;
 use super::service::Service;
 use super::short_window::{LogRange, Terms};
 use super::single_successes::Pairs;
+use super::starts::RunMark;
 use super::tally::Tally;
 use super::under_way::UnderWay;
 use crate::calls::Call;
@@ -62,14 +62,14 @@ pub struct FleetStats {
     pub failure_clusters: FailureClusters,
     /// Retry loops around retry loops.
     pub layers: Layers,
-    /// Concurrent calls, counted if a pool is declared.
+    /// Concurrent calls, counted if the size of a connection pool is declared.
     pub under_way: UnderWay,
     /// How the answers of each client end.
     pub answers: AnswersBy,
     /// Time of the first send.
-    pub begun: Option<Time>,
+    pub begins_at: Option<Time>,
     /// Sums by service, computed on first use.
-    pub(super) by_service: OnceLock<HashMap<Service, OfService, RandomState>>,
+    pub(super) by_service: OnceLock<HashMap<Service, ServiceSums, RandomState>>,
     /// The worst incidents, computed on first use.
     pub(super) worst_incidents: OnceLock<WorstIncidents>,
     /// Sums of the calls of one successful attempt.
@@ -79,12 +79,12 @@ pub struct FleetStats {
     /// Cached indices of the scope and the sender of each origin.
     known_origins: DirectCache<OriginId, (usize, usize)>,
     /// Cached index in `answers` of each origin, with and without streaming.
-    known_askers: DirectCache<(OriginId, bool), usize>,
+    known_sources: DirectCache<(OriginId, bool), usize>,
 }
 
 /// Sums of one service, over all accounts.
 #[derive(Debug, Default)]
-pub(super) struct OfService {
+pub(super) struct ServiceSums {
     /// Indices of its scopes.
     pub(super) scopes: Vec<usize>,
     /// Calls whose first attempt failed.
@@ -113,14 +113,14 @@ impl FleetStats {
         self.scopes.values_mut().for_each(|scope| scope.each_row(visit));
         self.caps.values_mut().for_each(|cap| cap.each_row(visit));
         self.backoffs.each_row(visit);
-        let firsts = self.recoveries.values_mut().flat_map(|one| [&mut one.first, &mut one.next.first]);
+        let firsts = self.recoveries.values_mut().flat_map(|recovery| [&mut recovery.first, &mut recovery.next.first]);
         firsts.for_each(|first| RowRef::each_row(first, visit));
         self.failure_clusters.each_row(visit);
         self.layers.values_mut().for_each(|tally| RowRef::each_row(&mut tally.first, visit));
         self.answers.values_mut().for_each(|answers| answers.each_row(visit));
     }
 
-    /// Adds one call that has ended. Its attempts sent before `since` have been followed already.
+    /// Adds one call that has ended. Its attempts sent before `since` are already in the counts over time.
     pub fn absorb(&mut self, call: &Call<'_>, since: Time, terms: &CallTerms) {
         self.tally.absorb(call);
         let (run, mark) = self.run_of(call.table(), call.first().run);
@@ -129,21 +129,21 @@ impl FleetStats {
         let layered = layers::absorb(&mut self.layers, call);
         let sent = call.in_send_order();
         self.runs[run].terminal_failures.follow(&sent, since);
-        for (index, (scope, origin)) in scopes_of(call).into_iter().enumerate() {
-            let (place, _) = self.places_of(call.table(), origin);
+        for (nth, (scope, origin)) in scopes_of(call).into_iter().enumerate() {
+            let (index, _) = self.indices_of(call.table(), origin);
             if call.is_untimed() {
-                // Nothing of it can be counted over time.
+                // Without times, the call is in no count over time.
                 continue;
             }
-            let tally = &mut self.scopes[place];
-            if index == 0 {
+            let tally = &mut self.scopes[index];
+            if nth == 0 {
                 tally.absorb(call, scope, layered)
             } else {
                 tally.absorb_attempts(call, scope)
             }
-            tally.instants.follow(&sent, mark, scope, since, terms);
+            tally.short_window.follow(&sent, mark, scope, since, terms);
         }
-        self.note(&sent, since, terms);
+        self.follow_over_time(&sent, since, terms);
         answers::absorb(&mut self.answers, call);
         if call.attempts().any(|attempt| attempt.failed()) {
             self.absorb_failures(call);
@@ -156,14 +156,14 @@ impl FleetStats {
         let FleetStats { runs, known_runs, .. } = self;
         known_runs.get(run, run.list_index(), || {
             let entry = runs.entry(run);
-            let place = entry.index();
+            let index = entry.index();
             entry.or_default();
-            (place, RunMark::of(table, run))
+            (index, RunMark::of(table, run))
         })
     }
 
     #[inline]
-    pub(super) fn places_of(&mut self, table: &AttemptTable, origin: OriginId) -> (usize, usize) {
+    pub(super) fn indices_of(&mut self, table: &AttemptTable, origin: OriginId) -> (usize, usize) {
         let FleetStats { scopes, senders, known_origins, .. } = self;
         known_origins.get(origin, origin.0 as usize, || {
             let (scope, sender) = (scopes.entry(table.origin_of(origin).scope()), senders.entry(origin));
@@ -175,75 +175,77 @@ impl FleetStats {
     }
 
     #[inline]
-    pub(super) fn asker_of(&mut self, table: &AttemptTable, attempt: &Attempt) -> usize {
-        let FleetStats { answers, known_askers, .. } = self;
+    pub(super) fn source_index(&mut self, table: &AttemptTable, attempt: &Attempt) -> usize {
+        let FleetStats { answers, known_sources, .. } = self;
         let (origin, stream) = (attempt.origin, attempt.flags.has(Flags::STREAM));
-        known_askers.get((origin, stream), origin.0 as usize * 2 + usize::from(stream), || {
-            let entry = answers.entry(Asker::of(table.origin(attempt), stream));
-            let place = entry.index();
+        known_sources.get((origin, stream), origin.0 as usize * 2 + usize::from(stream), || {
+            let entry = answers.entry(AnswerSource::of(table.origin(attempt), stream));
+            let index = entry.index();
             entry.or_default();
-            place
+            index
         })
     }
 
-    pub(super) fn begin(&mut self, sent: Time) {
-        self.begun = Some(self.begun.map_or(sent, |before| before.min(sent)));
+    pub(super) fn note_start(&mut self, sent: Time) {
+        self.begins_at = Some(self.begins_at.map_or(sent, |before| before.min(sent)));
     }
 
-    /// Follows a call that may still continue: adds its attempts sent at `since` or later to the short-term counts.
+    /// Adds the attempts of a call that may still continue to the counts over time, if they were sent at `since` or
+    /// later.
     pub fn follow(&mut self, call: &Call<'_>, since: Time, terms: &CallTerms) {
         let sent = call.in_send_order();
         let (run, mark) = self.run_of(call.table(), call.first().run);
         self.runs[run].terminal_failures.follow(&sent, since);
         for (scope, origin) in scopes_of(call).into_iter().filter(|_| !call.is_untimed()) {
-            let (place, _) = self.places_of(call.table(), origin);
-            self.scopes[place].instants.follow(&sent, mark, scope, since, terms);
+            let (index, _) = self.indices_of(call.table(), origin);
+            self.scopes[index].short_window.follow(&sent, mark, scope, since, terms);
         }
-        self.note(&sent, since, terms);
+        self.follow_over_time(&sent, since, terms);
     }
 
-    fn note(&mut self, sent: &Call<'_>, since: Time, terms: &CallTerms) {
+    fn follow_over_time(&mut self, sent: &Call<'_>, since: Time, terms: &CallTerms) {
         if sent.is_untimed() {
             return;
         }
-        self.begin(sent.first().sent);
+        self.note_start(sent.first().sent);
         self.under_way.follow(sent, since);
         if sent.len() > 1 {
             self.backoffs.follow(sent, since, terms);
         }
     }
 
-    /// Takes over the short-term counts of other calls of the same table, none of which are settled.
-    pub fn take_instants(&mut self, table: &AttemptTable, other: &mut FleetStats) {
-        for (scope, tally) in other.scopes.iter_mut().filter(|(_, tally)| tally.instants.len() > 0) {
-            let instants = std::mem::take(&mut tally.instants);
-            self.scopes.entry(*scope).or_default().instants.merge(table, instants);
+    /// Moves the short-term counts of other calls of the same table here. None of them may be settled.
+    pub fn take_short_windows(&mut self, table: &AttemptTable, other: &mut FleetStats) {
+        for (scope, tally) in other.scopes.iter_mut().filter(|(_, tally)| tally.short_window.len() > 0) {
+            let short_window = std::mem::take(&mut tally.short_window);
+            self.scopes.entry(*scope).or_default().short_window.merge(table, short_window);
         }
         for (run, tally) in other.runs.iter_mut().filter(|(_, tally)| tally.terminal_failures.is_waiting()) {
             let terminal_failures = std::mem::take(&mut tally.terminal_failures);
             self.runs.entry(*run).or_default().terminal_failures.merge(terminal_failures);
         }
         self.backoffs.take_concurrent_waits(table, &mut other.backoffs);
-        self.under_way.take_waiting(&mut other.under_way);
-        other.begun.into_iter().for_each(|begun| self.begin(begun));
+        self.under_way.add_unsettled(&mut other.under_way);
+        other.begins_at.into_iter().for_each(|begins_at| self.note_start(begins_at));
     }
 
-    /// Returns the number of entries still kept one by one because they are not judged or may affect others.
+    /// Returns the number of entries of the short-term counts, which are kept until they can be judged and no longer
+    /// affect others.
     #[must_use]
-    pub fn instants(&self) -> usize {
-        self.scopes.values().map(|tally| tally.instants.len()).sum()
+    pub fn short_window(&self) -> usize {
+        self.scopes.values().map(|tally| tally.short_window.len()).sum()
     }
 
-    /// Judges short-term counts as far as they are final, given that nothing sent before `until` is still to come.
+    /// Judges short-term counts as far as they are final, given that all attempts sent before `until` have been added.
     pub fn settle(&mut self, table: &AttemptTable, until: Time, terms: &Terms) {
         (self.by_service, self.worst_incidents) = (OnceLock::new(), OnceLock::new());
-        let Some(begin) = self.begun else { return };
+        let Some(begin) = self.begins_at else { return };
         let last = self.runs.values().map(|run| run.last).max();
-        // The end is unknown while more may follow.
+        // The end is unknown while further attempts may be added.
         let end = last.filter(|_| until == Time(i64::MAX)).unwrap_or(Time(i64::MAX));
         for (scope, tally) in &mut self.scopes {
-            tally.instants.settle(table, until, LogRange { begin, end }, terms);
-            self.failure_clusters.follow(Service::of(scope), tally.instants.take_failures());
+            tally.short_window.settle(table, until, LogRange { begin, end }, terms);
+            self.failure_clusters.add_failures(Service::of(scope), tally.short_window.take_failures());
         }
         self.failure_clusters.settle(until);
         self.under_way.settle(until);
@@ -304,10 +306,10 @@ impl FleetStats {
         layers::merge(&mut self.layers, other.layers);
         self.under_way.merge(other.under_way);
         answers::merge(&mut self.answers, other.answers);
-        self.begun = [self.begun, other.begun].into_iter().flatten().min();
+        self.begins_at = [self.begins_at, other.begins_at].into_iter().flatten().min();
     }
 
-    /// Returns the exhausted caps in the order in which they were first met.
+    /// Returns the exhausted caps in the order of their first refusals.
     #[must_use]
     pub fn sorted_caps(&self) -> Vec<(&CapKey, &CapTally)> {
         let mut list: Vec<_> = self.caps.iter().collect();
@@ -328,7 +330,7 @@ impl<'a> Fleet<'a> {
         self.stats.absorb(call, Time(i64::MIN), terms);
     }
 
-    /// Judges all short-term counts; nothing may follow.
+    /// Judges all short-term counts. No calls may be added afterwards.
     pub fn settle(&mut self, terms: &Terms) {
         self.stats.settle(self.table, Time(i64::MAX), terms);
     }

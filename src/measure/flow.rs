@@ -1,6 +1,6 @@
 //! Sends and refusals of a rate-limit scope over time.
 
-use super::row_ref::{RowRef, earlier, note};
+use super::row_ref::{RowRef, earlier, keep_earlier};
 use crate::model::{Mergeable, Time, TimeSeries};
 
 /// Sends in one time bucket.
@@ -43,7 +43,7 @@ impl Flow {
         self.sends_of_calls += 1;
         self.last_ok = self.last_ok.max(Some(row_ref.sent));
         self.last = self.last.max(Some(row_ref.sent));
-        note(&mut self.first, row_ref);
+        keep_earlier(&mut self.first, row_ref);
     }
 }
 

@@ -1,8 +1,9 @@
-//! 429s on one scope, and the sends refused while callers should have waited.
+//! A rate limit as a gate for all callers of a scope: 429s that ask to wait close it, and sends that are refused while
+//! it is closed.
 
 use super::call_terms::CallTerms;
 use super::row_ref::{RowRef, earlier_row};
-use super::time_buckets::{Moment, TimeBuckets};
+use super::time_buckets::{BucketEvents, TimeBuckets};
 use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{AttemptTable, Scope, Time};
@@ -11,38 +12,38 @@ use std::cmp::Reverse;
 use std::hash::BuildHasher;
 
 /// Binary logarithm of the bucket width in µs: 2^13 µs are some 8 ms, finer than the clocks of two workers agree.
-const SHIFT: u32 = 13;
+const BUCKET_SHIFT: u32 = 13;
 
 /// Returns the bucket that contains a time.
-pub(super) fn stretch(at: Time) -> i64 {
-    at.0 >> SHIFT
+pub(super) fn bucket_of(at: Time) -> i64 {
+    at.0 >> BUCKET_SHIFT
 }
 
 /// Returns the start and the end of a bucket.
-pub(super) fn bounds(stretch: i64) -> (Time, Time) {
-    (Time(stretch << SHIFT), Time((stretch + 1) << SHIFT))
+pub(super) fn bounds(bucket_of: i64) -> (Time, Time) {
+    (Time(bucket_of << BUCKET_SHIFT), Time((bucket_of + 1) << BUCKET_SHIFT))
 }
 
 /// 429s of one scope.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gate {
-    moments: TimeBuckets<GateEvent>,
+    buckets: TimeBuckets<GateEvent>,
 }
 
-/// Whether a refused send waited as long as its own call had been told.
+/// Whether a refused send waited as long as the server had asked its own call to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
-    /// The call had not been told to wait; only a shared gate could have held the send back.
-    Fresh,
-    /// It waited as long as it had been told.
-    Obedient,
-    /// It did not wait as long as it had been told.
-    Hurried,
+pub(super) enum Compliance {
+    /// The call had not been asked to wait; only a gate shared by all callers could have delayed the send.
+    NotAsked,
+    /// It waited as long as it had been asked.
+    Waited,
+    /// It did not wait as long as it had been asked.
+    Early,
 }
 
 /// A 429 that closed the gate.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Closing {
+pub(super) struct ClosingResponse {
     pub(super) until: Time,
     /// Time of the response.
     pub(super) answered: Time,
@@ -53,13 +54,15 @@ pub(super) struct Closing {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct GateEvent {
     /// The 429 in the bucket that keeps the gate closed longest.
-    pub(super) closes: Option<Closing>,
+    pub(super) closes: Option<ClosingResponse>,
     /// Number of refused sends, and the first of them.
     pub(super) refused: u64,
     pub(super) first: Option<u32>,
-    /// Numbers of fresh and hurried sends, and the first of either.
-    pub(super) fresh: u64,
-    pub(super) hurried: u64,
+    /// Number of refused sends whose call had not been asked to wait.
+    pub(super) not_asked: u64,
+    /// Number of refused sends that did not wait as long as their call had been asked.
+    pub(super) early: u64,
+    /// The first of either.
     pub(super) example: Option<u32>,
     /// Calls that closed the gate or did not wait.
     pub(super) callers: Callers,
@@ -70,7 +73,7 @@ pub(super) struct GateEvent {
 pub(super) struct Callers(Option<(u64, u64)>);
 
 impl Callers {
-    fn one(caller: u64) -> Callers {
+    fn of(caller: u64) -> Callers {
         Callers(Some((caller, caller)))
     }
 
@@ -81,14 +84,14 @@ impl Callers {
         }
     }
 
-    pub(super) fn several(self) -> bool {
+    pub(super) fn are_several(self) -> bool {
         self.0.is_some_and(|(least, greatest)| least != greatest)
     }
 }
 
-impl Moment for GateEvent {
+impl BucketEvents for GateEvent {
     fn merge(&mut self, table: &AttemptTable, other: &GateEvent) {
-        let rank = |closing: &Closing| (closing.until, Reverse(RowRef::of(table, closing.row)));
+        let rank = |closing: &ClosingResponse| (closing.until, Reverse(RowRef::of(table, closing.row)));
         if let Some(theirs) = other.closes
             && self.closes.is_none_or(|mine| rank(&mine) < rank(&theirs))
         {
@@ -96,8 +99,8 @@ impl Moment for GateEvent {
         }
         self.refused += other.refused;
         self.first = earlier_row(table, self.first, other.first);
-        self.fresh += other.fresh;
-        self.hurried += other.hurried;
+        self.not_asked += other.not_asked;
+        self.early += other.early;
         self.example = earlier_row(table, self.example, other.example);
         self.callers = self.callers.and(other.callers);
     }
@@ -107,27 +110,27 @@ impl Gate {
     /// Adds the attempts of `call` on `scope` that were sent at `since` or later.
     pub(super) fn follow(&mut self, call: &Call<'_>, scope: Scope, since: Time, terms: &CallTerms) {
         let (table, caller) = (call.table(), caller(call));
-        // Until when the call was told to wait, and the position of the attempt that was told last.
-        let mut told: Option<(Time, usize)> = None;
+        // Until when the call was asked to wait, and the position of the attempt that was asked last.
+        let mut asked_until: Option<(Time, usize)> = None;
         for position in 0..call.len() {
             let attempt = call.at(position);
             if call.origin(position).scope() != scope || !attempt.rate_limited() {
                 continue;
             }
-            let standing = match told {
-                Some((until, _)) if attempt.sent < until => Standing::Hurried,
-                Some((_, by)) if by + 1 == position => Standing::Obedient,
-                _ => Standing::Fresh,
+            let compliance = match asked_until {
+                Some((until, _)) if attempt.sent < until => Compliance::Early,
+                Some((_, by)) if by + 1 == position => Compliance::Waited,
+                _ => Compliance::NotAsked,
             };
-            let (row, new) = (call.rows()[position], attempt.sent >= since);
-            if new {
-                self.refuse(table, row, standing, caller);
+            let (row, is_new) = (call.rows()[position], attempt.sent >= since);
+            if is_new {
+                self.refuse(table, row, compliance, caller);
             }
-            if let Some(until) = shut_until(call, position, terms) {
-                if new {
+            if let Some(until) = closed_until(call, position, terms) {
+                if is_new {
                     self.close(table, attempt.ended(), until, row, caller);
                 }
-                told = Some((told.map_or(until, |(before, _)| before.max(until)), position));
+                asked_until = Some((asked_until.map_or(until, |(before, _)| before.max(until)), position));
             }
         }
     }
@@ -135,39 +138,39 @@ impl Gate {
     /// Adds a 429 answered at `answered` that asks everyone to wait until `until`.
     fn close(&mut self, table: &AttemptTable, answered: Time, until: Time, row: u32, caller: u64) {
         let gate_event = GateEvent {
-            closes: Some(Closing { until, answered, row }),
-            callers: Callers::one(caller),
+            closes: Some(ClosingResponse { until, answered, row }),
+            callers: Callers::of(caller),
             ..GateEvent::default()
         };
-        self.moments.add(table, stretch(answered), gate_event);
+        self.buckets.add(table, bucket_of(answered), gate_event);
     }
 
     /// Adds a refused send.
-    fn refuse(&mut self, table: &AttemptTable, row: u32, standing: Standing, caller: u64) {
-        let (fresh, hurried) = (standing == Standing::Fresh, standing == Standing::Hurried);
+    fn refuse(&mut self, table: &AttemptTable, row: u32, compliance: Compliance, caller: u64) {
+        let (not_asked, early) = (compliance == Compliance::NotAsked, compliance == Compliance::Early);
         let gate_event = GateEvent {
             refused: 1,
             first: Some(row),
-            fresh: u64::from(fresh),
-            hurried: u64::from(hurried),
-            example: (fresh || hurried).then_some(row),
-            callers: if hurried { Callers::one(caller) } else { Callers::default() },
+            not_asked: u64::from(not_asked),
+            early: u64::from(early),
+            example: (not_asked || early).then_some(row),
+            callers: if early { Callers::of(caller) } else { Callers::default() },
             ..GateEvent::default()
         };
-        self.moments.add(table, stretch(table.rows[row as usize].sent), gate_event);
+        self.buckets.add(table, bucket_of(table.rows[row as usize].sent), gate_event);
     }
 
     pub(super) fn merge(&mut self, table: &AttemptTable, other: Gate) {
-        self.moments.merge(table, other.moments);
+        self.buckets.merge(table, other.buckets);
     }
 
     /// Returns the number of entries.
     pub(super) fn len(&self) -> usize {
-        self.moments.len()
+        self.buckets.len()
     }
 
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
-        for gate_event in self.moments.each_mut() {
+        for gate_event in self.buckets.each_mut() {
             gate_event.closes.iter_mut().for_each(|closing| visit(&mut closing.row));
             gate_event.first.iter_mut().chain(&mut gate_event.example).for_each(&mut *visit);
         }
@@ -175,12 +178,12 @@ impl Gate {
 
     /// Returns the events in time order.
     pub(super) fn gate_events(&mut self, table: &AttemptTable) -> &[(i64, GateEvent)] {
-        self.moments.in_order(table)
+        self.buckets.sorted(table)
     }
 
     /// Discards the events before `until`.
     pub(super) fn forget(&mut self, until: Time) {
-        self.moments.forget_before(stretch(until));
+        self.buckets.forget_before(bucket_of(until));
     }
 }
 
@@ -191,9 +194,9 @@ fn caller(call: &Call<'_>) -> u64 {
 }
 
 /// Returns until when a 429 asks everyone on its scope to wait.
-fn shut_until(call: &Call<'_>, position: usize, terms: &CallTerms) -> Option<Time> {
+fn closed_until(call: &Call<'_>, position: usize, terms: &CallTerms) -> Option<Time> {
     let attempt = call.at(position);
     let hint = call.explicit_hint_us(position).filter(|hint| *hint > 0)?;
-    let telling = attempt.class == Some(Class::RateLimited);
-    telling.then(|| attempt.ended().plus_us(hint - terms.tolerated_us(hint)))
+    let is_rate_limit = attempt.class == Some(Class::RateLimited);
+    is_rate_limit.then(|| attempt.ended().plus_us(hint - terms.tolerated_us(hint)))
 }

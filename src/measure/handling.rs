@@ -89,7 +89,7 @@ fn given_up(call: &Call<'_>, terms: &CallTerms) -> bool {
 fn ended_at_once(call: &Call<'_>, terms: &CallTerms) -> bool {
     let first = call.first();
     let alone = call.len() == 1 && first.number <= 1 && first.sdk_count().is_none_or(|count| count == 0);
-    let long = call.hint_us(0).is_some_and(|hint| hint > terms.worth_us);
+    let long = call.hint_us(0).is_some_and(|hint| hint > terms.resume_later_us);
     alone && !long && call.outcome == Outcome::Failed && first.max_attempts != 1 && !excused(first)
 }
 

@@ -1,4 +1,4 @@
-//! Rate limits that ran low while sends continued at the same rate.
+//! Rate limits of which little remained while sends continued at the same rate.
 
 use super::flow::{Flow, Flows};
 use super::refusals::{RefusalCount, Refusals};
@@ -21,24 +21,24 @@ pub struct ExhaustionTerms {
     pub look_us: i64,
 }
 
-/// One time a limit ran low and sends continued.
+/// One case in which little of a limit remained and sends continued.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeadroomExhaustion {
     /// Kind of limit.
     pub kind: LimitKind,
     /// Amount the limit allows.
     pub limit: i64,
-    /// When it was first seen to run low.
+    /// Crossing: when the remaining amount was first below the threshold.
     pub crossed: Time,
-    /// Smallest amount left.
+    /// Smallest remaining amount.
     pub least: i64,
-    /// When nothing was left.
+    /// When nothing remained.
     pub used_up: Option<Time>,
     /// Send time and row of the first 429 after the crossing.
     pub refused: Option<(Time, u32)>,
     /// Number of 429s until the limit had recovered.
     pub refusals: u64,
-    /// Whether nothing was left and 429s followed.
+    /// Whether nothing remained and 429s followed.
     pub hit: bool,
     /// Sends per second before and after the crossing.
     pub rates: (f64, f64),
@@ -73,7 +73,7 @@ impl Traffic {
 
     /// Returns the row of the first send in the bucket that contains `at`, or in the next one with sends.
     fn first_row(&self, at: Time) -> Option<u32> {
-        let (_, flow) = self.flow.get(self.place(self.bucket(at)))?;
+        let (_, flow) = self.flow.get(self.index(self.bucket(at)))?;
         flow.first.map(|row_ref| row_ref.row)
     }
 
@@ -81,26 +81,26 @@ impl Traffic {
         at.0.div_euclid(self.width)
     }
 
-    fn place(&self, bucket: i64) -> usize {
+    fn index(&self, bucket: i64) -> usize {
         self.flow.partition_point(|(at, _)| self.bucket(*at) < bucket)
     }
 
     /// Returns the sends per second in the buckets `from..to`, and their number.
     fn rate(&self, from: i64, to: i64) -> (f64, u64) {
-        let span = &self.flow[self.place(from)..self.place(to.max(from))];
+        let span = &self.flow[self.index(from)..self.index(to.max(from))];
         let sends: u64 = span.iter().map(|(_, flow)| flow.sends).sum();
         (sends as f64 / ((to - from).max(1) * self.width) as f64 * 1e6, sends)
     }
 
     fn refusals(&self, from: Time, until: Time) -> &[RefusalCount] {
-        let place = |time: Time| self.refusals.partition_point(|refusal| refusal.first.sent < time);
-        &self.refusals[place(from)..place(until.plus_us(1)).max(place(from))]
+        let index = |time: Time| self.refusals.partition_point(|refusal| refusal.first.sent < time);
+        &self.refusals[index(from)..index(until.plus_us(1)).max(index(from))]
     }
 
     /// Returns whether an attempt sent before `at` was refused at that time or soon after.
-    fn was_refusing(&self, at: Time) -> bool {
-        let place = self.refusals.partition_point(|refusal| refusal.first.sent < at);
-        self.refusals[..place].iter().rev().take(MOST_UNDER_WAY).any(|refusal| refusal.answered >= at)
+    fn was_refused_in_flight(&self, at: Time) -> bool {
+        let index = self.refusals.partition_point(|refusal| refusal.first.sent < at);
+        self.refusals[..index].iter().rev().take(MAX_CHECKED).any(|refusal| refusal.answered >= at)
     }
 
     /// Returns the sends per second over the whole log.
@@ -110,21 +110,28 @@ impl Traffic {
     }
 
     /// Returns the sends per second before and after `crossed`, if they continued until `until` at the former rate. A
-    /// single send after the crossing was already on its way, and a few more may be chance.
-    fn went_on(&self, crossed: Time, until: Time, case: Case, terms: &ExhaustionTerms) -> Option<(f64, f64)> {
+    /// single send after the crossing was already in flight, and a few more may be coincidence.
+    fn rates_if_continued(
+        &self,
+        crossed: Time,
+        until: Time,
+        case: Case,
+        terms: &ExhaustionTerms,
+    ) -> Option<(f64, f64)> {
         let (first, at) = (self.bucket(self.flow.first()?.0), self.bucket(crossed));
         let span = self.bucket(until) - at;
         let (before, after) = if case.low_from_the_start {
             // There is nothing before to compare with, so compare the first half with the second.
             let half = at + span / 2;
             (self.rate(at, half), self.rate(half, at + span + 1))
-        } else if span == 0 && case.hit && self.width > COARSE_US {
+        } else if span == 0 && case.hit && self.width > MAX_FINE_BUCKET_US {
             (self.rate(at - 1, at), self.rate(at, at + 1))
         } else {
             let back = span.min(at - first);
             (self.rate(at - back, at), self.rate(at + 1, at + span + 1))
         };
-        // A client held back by a 429 shortly before has no rate of its own then, so its usual rate counts.
+        // A client that waited because of an earlier 429 sent less before the crossing than it would have, so the rate
+        // is at least the usual one.
         let rate = before.0.max(self.usual()?);
         let most = terms.rate_kept * rate * after.1 as f64 / after.0.max(f64::MIN_POSITIVE);
         let too_many = after.1 as f64 >= most + most.sqrt();
@@ -132,21 +139,22 @@ impl Traffic {
     }
 }
 
-/// Maximum number of 429s that are checked before a given time: each entry represents those of 66 ms or more, and a 429
-/// takes at most a second or two.
-const MOST_UNDER_WAY: usize = 256;
+/// Maximum number of entries of 429s that are checked before a given time. Each represents those of 66 ms or more, and
+/// a 429 is answered within a second or two.
+const MAX_CHECKED: usize = 256;
 
-/// Buckets wider than this may contain a complete drain and its recovery, in µs.
-const COARSE_US: i64 = 1_000_000;
+/// Buckets wider than this may contain the complete exhaustion of a limit and its recovery, in µs.
+const MAX_FINE_BUCKET_US: i64 = 1_000_000;
 
-/// What is known of a drain before its rates are computed.
+/// What is known of an exhaustion before its rates are computed.
 #[derive(Clone, Copy)]
 struct Case {
     low_from_the_start: bool,
     hit: bool,
 }
 
-/// Returns every time a limit ran low and sends continued, in time order. `readings` are buckets of `width` µs.
+/// Returns all cases in which little of a limit remained and sends continued, in time order. `readings` are buckets of
+/// `width` µs.
 #[must_use]
 pub fn exhaustions(
     kind: LimitKind,
@@ -164,7 +172,7 @@ pub fn exhaustions(
                 readings: &readings[begin..end],
                 recovered: readings.get(end).map(|(_, summary)| summary.first.0),
                 from_the_start: begin == 0,
-                coarse: *width > COARSE_US,
+                coarse: *width > MAX_FINE_BUCKET_US,
             };
             found.extend(episode.judge(kind, traffic, terms));
         }
@@ -209,26 +217,27 @@ impl Episode<'_> {
         let minima = self.readings.iter().map(|(_, summary)| summary.lowest);
         let least = minima.min_by_key(|reading| (reading.remaining, reading.at))?;
         let used_up = (least.remaining == 0).then_some(least.at);
-        // A 429 is attributed to this drain until the limit is seen to recover, and shortly after it is exhausted.
-        let open = until.plus_us(terms.follow_us).min(self.recovered.unwrap_or(Time(i64::MAX)));
-        let end = used_up.map_or(open, |zero| open.max(zero.plus_us(terms.follow_us)));
+        // A 429 is attributed to this exhaustion until the limit is seen to recover, and for some time after nothing
+        // remained.
+        let latest = until.plus_us(terms.follow_us).min(self.recovered.unwrap_or(Time(i64::MAX)));
+        let end = used_up.map_or(latest, |used_up_at| latest.max(used_up_at.plus_us(terms.follow_us)));
         let refusals = traffic.refusals(crossed, end);
-        // If a 429 was in flight at that time, the client learned of the limit from it and had no time to slow down.
-        if traffic.was_refusing(crossed) {
+        // If a refused attempt was in flight at the crossing, the client had no time to slow down before its 429.
+        if traffic.was_refused_in_flight(crossed) {
             return None;
         }
-        let hit = used_up.is_some_and(|zero| refusals.iter().any(|refusal| refusal.answered >= zero));
-        if !hit && !self.shows_the_course(terms) {
+        let hit = used_up.is_some_and(|used_up_at| refusals.iter().any(|refusal| refusal.answered >= used_up_at));
+        if !hit && !self.was_low_throughout(terms) {
             return None;
         }
         let first = refusals.first().map(|refusal| (refusal.first.sent, refusal.first.row));
-        // After a 429 the client no longer chooses its rate.
-        let chosen = first.map_or(until, |(at, _)| at).min(crossed.plus_us(terms.look_us));
+        // After a 429 the server determines the rate, so the rate is measured up to the first one.
+        let measured_until = first.map_or(until, |(at, _)| at).min(crossed.plus_us(terms.look_us));
         let case = Case { low_from_the_start: self.from_the_start, hit };
-        // If headers do not cover the time up to the 429, the time they do cover is judged.
+        // If the readings end before the 429, the rate up to the last reading is judged instead.
         let rates = traffic
-            .went_on(crossed, chosen.max(crossed), case, terms)
-            .or_else(|| traffic.went_on(crossed, until.min(chosen).max(crossed), case, terms))?;
+            .rates_if_continued(crossed, measured_until.max(crossed), case, terms)
+            .or_else(|| traffic.rates_if_continued(crossed, until.min(measured_until).max(crossed), case, terms))?;
         Some(HeadroomExhaustion {
             kind,
             limit: begin.lowest.limit,
@@ -246,7 +255,7 @@ impl Episode<'_> {
 
     /// Returns whether the limit was low throughout, as far as the width of the buckets can show: a bucket of a minute
     /// that ends full may have been low only briefly.
-    fn shows_the_course(&self, terms: &ExhaustionTerms) -> bool {
+    fn was_low_throughout(&self, terms: &ExhaustionTerms) -> bool {
         let low = |remaining: i64, limit: i64| (remaining as f64) < terms.under * limit as f64;
         let all_low = |summary: &ReadingSummary| {
             low(summary.first.1, summary.lowest.limit) && low(summary.last.1, summary.lowest.limit)

@@ -1,4 +1,4 @@
-//! Calls of a run that succeeded late because of rate limits.
+//! Calls of a run that succeeded only after several attempts because of rate limits.
 
 use super::call_terms::CallTerms;
 use super::row_ref::{RowRef, earlier};

@@ -1,4 +1,5 @@
-//! Nested retry loops, recognised by how the sends of a call factor: m rounds of n sends.
+//! Nested retry loops: an outer loop repeats the retries of an inner one, so that the sends of a call are m rounds of n
+//! sends.
 
 use super::loops::{Loops, Sign, loops_of};
 use super::row_ref::{RowRef, earlier};
@@ -8,8 +9,8 @@ use crate::untrusted::cut;
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 
-/// Largest number of rounds, or of sends in a round, that is distinguished.
-const MOST: u32 = 99;
+/// Larger numbers of rounds, or of sends in a round, count as this many.
+const MAX_COUNT: u32 = 99;
 
 /// Two nested loops, and how they were recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,9 +18,10 @@ pub struct Layering {
     sign: Sign,
     client: Symbol,
     client_version: Symbol,
-    /// Layer whose sends were counted and, for [`Sign::Nested`], the layer around it.
+    /// Layer whose sends were counted.
     layer: Symbol,
-    around: Symbol,
+    /// Layer around it, for [`Sign::Nested`].
+    outer_layer: Symbol,
     /// Rounds of the outer loop.
     pub rounds: u32,
     /// Sends of the inner loop in the longest round.
@@ -39,7 +41,7 @@ pub struct LayerTally {
     pub first: Option<RowRef>,
 }
 
-/// Counts by pair of loops and factorisation.
+/// Counts by pair of loops and numbers of rounds and sends.
 pub type Layers = HashMap<Layering, LayerTally, RandomState>;
 
 impl Layering {
@@ -52,9 +54,9 @@ impl Layering {
             client: origin.client,
             client_version: origin.client_version,
             layer: origin.layer,
-            around: if loops.sign == Sign::Nested { other().unwrap_or(Symbol::NONE) } else { Symbol::NONE },
-            rounds: (loops.rounds.len() as u32).min(MOST),
-            inner: loops.inner().min(MOST),
+            outer_layer: if loops.sign == Sign::Nested { other().unwrap_or(Symbol::NONE) } else { Symbol::NONE },
+            rounds: (loops.rounds.len() as u32).min(MAX_COUNT),
+            inner: loops.inner().min(MAX_COUNT),
             even: loops.are_even(),
         }
     }
@@ -80,7 +82,7 @@ impl Layering {
     /// Returns names of the inner and the outer loop, as far as the log has them.
     #[must_use]
     pub fn names(&self, names: &Interner) -> (String, String) {
-        let here = names.get(self.layer).map(|name| cut(name, 40));
+        let inner_layer = names.get(self.layer).map(|name| cut(name, 40));
         let sdk = || {
             let client = names.get(self.client).map_or_else(String::new, |client| {
                 format!(" ({})", cut(&format!("{client} {}", names.text(self.client_version)), 60))
@@ -91,26 +93,26 @@ impl Layering {
             Sign::SdkCounter => (sdk(), "a loop".to_owned()),
             Sign::OneCount => ("retries beneath the SDK".to_owned(), sdk()),
             Sign::Numbers => {
-                let inner =
-                    here.map_or_else(|| "the one that numbers attempts".to_owned(), |here| format!("that of {here}"));
+                let inner = inner_layer
+                    .map_or_else(|| "the one that numbers attempts".to_owned(), |layer| format!("that of {layer}"));
                 (inner, "a second loop".to_owned())
             }
             Sign::OneNumber => {
-                let outer = here.map_or_else(|| "a loop".to_owned(), |here| format!("the loop of {here}"));
+                let outer = inner_layer.map_or_else(|| "a loop".to_owned(), |layer| format!("the loop of {layer}"));
                 ("retries it does not count".to_owned(), outer)
             }
             Sign::Nested => {
-                let outer = names.get(self.around).map(|name| cut(name, 40)).unwrap_or_default();
-                (format!("the retries of {}", here.unwrap_or_default()), format!("the loop of {outer}"))
+                let outer = names.get(self.outer_layer).map(|name| cut(name, 40)).unwrap_or_default();
+                (format!("the retries of {}", inner_layer.unwrap_or_default()), format!("the loop of {outer}"))
             }
         }
     }
 }
 
-/// Adds the loops of one call. Returns whether the call shows any with certainty.
+/// Adds the loops of one call. Returns whether the call certainly shows two loops.
 pub(super) fn absorb(layers: &mut Layers, call: &Call<'_>) -> bool {
     let Some(loops) = loops_of(call) else { return false };
-    if call.grouping == Grouping::Inferred && !loops.are_shown(call) {
+    if call.grouping == Grouping::Inferred && !loops.repeat_one_request(call) {
         return false;
     }
     let tally = layers.entry(Layering::of(call, &loops)).or_default();
@@ -136,10 +138,10 @@ fn add(mine: &mut LayerTally, theirs: LayerTally) {
 pub fn sorted_layers<'l>(layers: &'l Layers, table: &AttemptTable) -> Vec<(&'l Layering, &'l LayerTally)> {
     let mut list: Vec<_> = layers.iter().collect();
     list.sort_by_cached_key(|(key, tally)| {
-        let words = (key.names(&table.names), key.sign, key.rounds, key.inner, key.even);
+        let names_and_counts = (key.names(&table.names), key.sign, key.rounds, key.inner, key.even);
         let client = key.client(&table.names);
         let client = (client.0.map(str::to_owned), client.1.map(str::to_owned));
-        (std::cmp::Reverse(tally.sends), words, client)
+        (std::cmp::Reverse(tally.sends), names_and_counts, client)
     });
     list
 }

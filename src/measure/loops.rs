@@ -59,18 +59,19 @@ impl Loops {
         self.rounds.iter().all(|&round| round == self.inner())
     }
 
-    /// Returns whether this cannot be one call that ran out of attempts followed by the next one.
-    fn are_plain(&self) -> bool {
+    /// Returns whether the rounds cannot be explained by a call that ran out of attempts and a first attempt of the
+    /// next call.
+    fn are_unambiguous(&self) -> bool {
         self.rounds.len() > 2 || self.rounds.iter().all(|&round| round > 1)
     }
 
-    /// Returns whether each new round is shown to repeat the same request. In a log without call ids, consecutive calls
+    /// Returns whether each new round is known to repeat the same request. In a log without call ids, consecutive calls
     /// that run out of attempts during an outage look like rounds.
-    pub(crate) fn are_shown(&self, call: &Call<'_>) -> bool {
-        let mut border = 0;
+    pub(crate) fn repeat_one_request(&self, call: &Call<'_>) -> bool {
+        let mut round_end = 0;
         self.rounds.iter().take(self.rounds.len().saturating_sub(1)).all(|&round| {
-            border += round as usize;
-            shows_retry(call, self.positions[border - 1])
+            round_end += round as usize;
+            shows_retry(call, self.positions[round_end - 1])
         })
     }
 
@@ -87,37 +88,37 @@ pub(crate) fn loops_of(call: &Call<'_>) -> Option<Loops> {
     retry_sequences(call)
         .find_map(|sequence| by_sdk_counter(call, sequence.clone()).or_else(|| by_numbers(call, sequence)))
         .or_else(|| by_nesting(call))
-        .filter(|loops| call.grouping != Grouping::Inferred || loops.are_plain())
+        .filter(|loops| call.grouping != Grouping::Inferred || loops.are_unambiguous())
 }
 
-/// Recognises 0, 1, 2, 0, 1, 2; or 0, 0, 1, 1, if something beneath the SDK resends.
+/// Recognises the counters 0, 1, 2, 0, 1, 2, or 0, 0, 1, 1 if a layer beneath the SDK resends.
 fn by_sdk_counter(call: &Call<'_>, sequence: Range<usize>) -> Option<Loops> {
     let counts: SmallVec<[(usize, u16); 16]> =
         sequence.filter_map(|p| Some((p, u16::from(call.at(p).sdk_count()?)))).collect();
     if rises(&counts) {
         return None;
     }
-    let repeated = counts.windows(2).any(|pair| pair[0].1 == pair[1].1 && pair[0].1 > 0);
-    let never_falls = repeated && counts.is_sorted_by_key(|(_, count)| *count);
-    if never_falls {
+    let has_repeats = counts.windows(2).any(|pair| pair[0].1 == pair[1].1 && pair[0].1 > 0);
+    let rises_with_repeats = has_repeats && counts.is_sorted_by_key(|(_, count)| *count);
+    if rises_with_repeats {
         repeats(call, &counts, Sign::OneCount)
     } else {
         restarts(call, counts.into_iter(), Sign::SdkCounter, 0)
     }
 }
 
-/// Recognises 1, 2, 3, 1, 2, 3 or 1, 1, 1, 2, 2, 2.
+/// Recognises the attempt numbers 1, 2, 3, 1, 2, 3, or 1, 1, 1, 2, 2, 2.
 fn by_numbers(call: &Call<'_>, sequence: Range<usize>) -> Option<Loops> {
-    let numbered: SmallVec<[(usize, u16); 16]> =
+    let numbers: SmallVec<[(usize, u16); 16]> =
         sequence.map(|p| (p, call.at(p).number)).filter(|&(_, number)| number > 0).collect();
-    if rises(&numbered) {
+    if rises(&numbers) {
         return None;
     }
-    let falls = numbered.windows(2).any(|pair| pair[1].1 < pair[0].1);
-    if falls {
-        restarts(call, numbered.into_iter(), Sign::Numbers, 1)
+    let restarts_lower = numbers.windows(2).any(|pair| pair[1].1 < pair[0].1);
+    if restarts_lower {
+        restarts(call, numbers.into_iter(), Sign::Numbers, 1)
     } else {
-        repeats(call, &numbered, Sign::OneNumber)
+        repeats(call, &numbers, Sign::OneNumber)
     }
 }
 
@@ -127,14 +128,14 @@ fn rises(counts: &[(usize, u16)]) -> bool {
 }
 
 /// Returns the rounds of a counter that rises, and restarts at `first`.
-fn restarts(call: &Call<'_>, counted: impl Iterator<Item = (usize, u16)>, sign: Sign, first: u16) -> Option<Loops> {
+fn restarts(call: &Call<'_>, counters: impl Iterator<Item = (usize, u16)>, sign: Sign, first: u16) -> Option<Loops> {
     let mut loops = Loops { sign, rounds: SmallVec::new(), positions: SmallVec::new() };
     let mut before: Option<(usize, u16)> = None;
-    for (position, count) in counted {
+    for (position, count) in counters {
         match before {
             Some((earlier, last)) if same_loop(call, earlier, position) => {
-                // A repeated count above the first belongs to two concurrent requests.
-                if !in_turn(call, earlier, position) || (count == last && count != first) {
+                // A repeated count above the first value belongs to two concurrent requests.
+                if !is_sequential(call, earlier, position) || (count == last && count != first) {
                     return None;
                 }
                 if count <= last {
@@ -158,20 +159,21 @@ fn restarts(call: &Call<'_>, counted: impl Iterator<Item = (usize, u16)>, sign: 
     loops.is_product().then_some(loops)
 }
 
-/// Returns the rounds of attempts with the same number that are shown to be different requests, one after the other.
-fn repeats(call: &Call<'_>, numbered: &[(usize, u16)], sign: Sign) -> Option<Loops> {
+/// Returns the rounds of attempts with the same number that are different requests, sent one after the other.
+fn repeats(call: &Call<'_>, numbers: &[(usize, u16)], sign: Sign) -> Option<Loops> {
     let mut loops = Loops { sign, rounds: SmallVec::new(), positions: SmallVec::new() };
-    for (index, &(position, number)) in numbered.iter().enumerate() {
-        let before = index.checked_sub(1).map(|index| numbered[index]);
+    for (index, &(position, number)) in numbers.iter().enumerate() {
+        let before = index.checked_sub(1).map(|index| numbers[index]);
         match before {
             Some((earlier, last)) if same_loop(call, earlier, position) => {
-                if !in_turn(call, earlier, position) {
+                if !is_sequential(call, earlier, position) {
                     return None;
                 }
                 if number == last {
                     let (before, next) = (call.at(earlier), call.at(position));
                     let distinct = match sign {
-                        // Two concurrent clients count alike: only durations or numbers show that there is one.
+                        // Two concurrent clients may have the same count. Only durations, or different attempt numbers,
+                        // show that it is one client.
                         Sign::OneCount => before.duration.as_us().is_some() || next.number > before.number,
                         _ => distinct_requests(before, next),
                     };
@@ -207,9 +209,11 @@ fn by_nesting(call: &Call<'_>) -> Option<Loops> {
         if earlier.iter().any(|&p| !call.at(p).failed()) {
             return None;
         }
-        // The outer record represents the last send, if both layers logged that under the same request id.
-        let witnessed = inside.len() > 1 && inside.iter().all(|&p| distinct_requests(call.at(p), call.at(position)));
-        loops.rounds.push(inside.len() as u32 + u32::from(witnessed));
+        // If no inner record has the request id of the outer one, the outer record stands for a further send that the
+        // inner layer did not log.
+        let outer_is_another_send =
+            inside.len() > 1 && inside.iter().all(|&p| distinct_requests(call.at(p), call.at(position)));
+        loops.rounds.push(inside.len() as u32 + u32::from(outer_is_another_send));
         loops.positions.extend(inside);
     }
     loops.is_product().then_some(loops)
@@ -225,7 +229,7 @@ fn same_loop(call: &Call<'_>, a: usize, b: usize) -> bool {
 }
 
 /// Returns whether the later attempt was sent after the earlier one ended, unlike hedged requests.
-fn in_turn(call: &Call<'_>, earlier: usize, later: usize) -> bool {
+fn is_sequential(call: &Call<'_>, earlier: usize, later: usize) -> bool {
     call.at(later).sent.us_since(call.at(earlier).ended()) >= -CLOCK_SLACK_US
 }
 

@@ -3,12 +3,12 @@
 //! Every summary is built call by call, and two summaries of disjoint calls merge into the summary of both, in any
 //! order. None needs access to a table of all attempts.
 //!
-//! A new summary is tested once `told` and `busy_log` in `tests.rs` know it; one that keeps rows also needs `each_row`.
+//! A new summary is tested only if `described` in `tests.rs` prints it and `busy_log` has events for it. A summary that
+//! keeps rows also needs `each_row`.
 
 mod amplification;
 mod answers;
 mod backoff;
-mod burst;
 mod by_service;
 mod call_terms;
 mod cap;
@@ -48,6 +48,7 @@ mod short_window;
 mod single_successes;
 mod sorted;
 mod spent;
+mod starts;
 mod tally;
 mod terminal_failures;
 #[cfg(test)]
@@ -58,13 +59,15 @@ mod under_way;
 mod waves;
 mod worst_incidents;
 
-pub use amplification::{Amplified, Spacing, most_amplified, spans_over};
-pub use answers::{Answers, AnswersBy, Asker, EARLIEST, Endless};
-pub use backoff::{Backoffs, Flat, FlatCall, Jitter, LoopKey, LoopTally, MOST_STEPS, Schedule, Shape, Step, Waits};
+pub use amplification::{Amplified, WaitGrowth, most_amplified, windows_over};
+pub use answers::{AnswerSource, Answers, AnswersBy, AnswersWithoutEnd, EARLIEST};
+pub use backoff::{
+    Backoffs, EqualWaits, EqualWaitsCall, Jitter, LoopKey, LoopTally, MAX_STEPS, Schedule, Shape, Step, Waits,
+};
 pub use call_terms::CallTerms;
-pub use cap::{CapKey, CapTally, Capped, Holder};
+pub use cap::{CapKey, CapTally, CappedCalls, Holder};
 pub use classes::{ClassTally, Classes, LastFailures};
-pub use closed_windows::{GateTerms, Ignored};
+pub use closed_windows::{GateTerms, IgnoredWindows};
 pub use covered::Covered;
 pub use failure_clusters::{FailureClusters, Incident, WorstIncidents};
 pub use fanout::{Fanout, FanoutTerms};
@@ -78,11 +81,11 @@ pub use layers::{LayerTally, Layering, Layers, sorted_layers};
 pub use load::Load;
 pub(crate) use loops::{Loops, Sign, loops_of};
 pub use overloaded_calls::{OverloadedCall, OverloadedCalls};
-pub use pace::{Kind, Pace, Paces, Quarter};
+pub use pace::{Pace, Paces, Quarter, SpeedKind};
 pub use peaks::{MINUTE_US, Peak, PeakPoint, Peaks};
-pub use pressure::{Pressed, most_pressed};
+pub use pressure::{OverLimitPeriod, worst_over_limit};
 pub use ramp::{Ramp, RampTerms};
-pub use recovery::{MOST_RETRIES, NextSends, Recoveries, Recovery};
+pub use recovery::{MAX_RETRY_STEPS, NextSends, Recoveries, Recovery};
 pub use refusals::{RefusalCount, Refusals};
 pub use row_ref::RowRef;
 pub use run::RunTally;

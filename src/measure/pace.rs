@@ -1,23 +1,24 @@
 //! Speed of a run's successes, by quarter of its time.
 
-use super::row_ref::{RowRef, earlier, note};
+use super::row_ref::{RowRef, earlier, keep_earlier};
 use crate::calls::Call;
 use crate::model::{Attempt, AttemptTable, Flags, Mergeable, Symbol, TimeSeries, Usage};
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
 
 /// Maximum number of models kept for one run: the first by fingerprint.
-const MOST_MODELS: usize = 8;
+const MAX_MODELS: usize = 8;
 /// Maximum number of time buckets kept for one model in one run.
-const STRETCHES: usize = 64;
-/// Answers with fewer tokens say more about the first token than about the others.
-const LONG_ANSWER: u32 = 50;
-/// Scale of logarithms, which are kept as whole numbers so that sums do not depend on order.
-const PARTS: f64 = 1000.0;
+const MAX_BUCKETS: usize = 64;
+/// Minimum number of output tokens for the time per token to be used: the duration of a shorter answer is mostly the
+/// time to the first token.
+const MIN_LONG_ANSWER_TOKENS: u32 = 50;
+/// Factor by which logarithms are scaled to whole numbers, so that sums do not depend on the order of addition.
+const LOG_SCALE: f64 = 1000.0;
 
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum SpeedKind {
     /// Milliseconds to the first token.
     FirstToken,
     /// Microseconds per output token.
@@ -73,7 +74,7 @@ impl Mergeable for Successes {
 pub struct Quarter {
     /// Number of successes.
     pub count: u64,
-    /// Geometric mean in ms or µs; see [`Kind`].
+    /// Geometric mean in ms or µs; see [`SpeedKind`].
     pub mean: f64,
     /// Standard error of the logarithm of the mean.
     pub error: f64,
@@ -89,12 +90,12 @@ pub struct Pace {
     /// Model.
     pub model: Symbol,
     /// What is measured.
-    pub kind: Kind,
+    pub kind: SpeedKind,
     /// First success.
     pub first: Option<RowRef>,
     /// Last success.
     pub last: Option<RowRef>,
-    series: TimeSeries<Successes, STRETCHES>,
+    series: TimeSeries<Successes, MAX_BUCKETS>,
 }
 
 impl Pace {
@@ -107,10 +108,10 @@ impl Pace {
     /// Returns the four quarters of the time in which the model was used, if each has a success.
     #[must_use]
     pub fn quarters(&self) -> Option<[Quarter; 4]> {
-        let (width, stretches) = self.series.by_time();
-        let (begin, end) = (stretches.first()?.0, stretches.last()?.0.plus_us(width));
+        let (width, buckets) = self.series.by_time();
+        let (begin, end) = (buckets.first()?.0, buckets.last()?.0.plus_us(width));
         let mut sums = [Successes::default(); 4];
-        for (at, some) in &stretches {
+        for (at, some) in &buckets {
             let quarter = at.us_since(begin).saturating_mul(4) / end.us_since(begin).max(1);
             sums[quarter.clamp(0, 3) as usize].merge(some);
         }
@@ -124,8 +125,8 @@ fn quarter(sum: Successes) -> Quarter {
     let variance = (sum.squares as f64 / n - mean * mean).max(0.0);
     Quarter {
         count: sum.count,
-        mean: (mean / PARTS).exp(),
-        error: (variance / n).sqrt() / PARTS,
+        mean: (mean / LOG_SCALE).exp(),
+        error: (variance / n).sqrt() / LOG_SCALE,
         prompt_tokens: average(sum.prompt_tokens, sum.prompts, sum.count),
         output_tokens: average(sum.output_tokens, sum.outputs, sum.count),
     }
@@ -157,12 +158,12 @@ impl Paces {
         else {
             return;
         };
-        let logarithm = nearest(value.ln() * PARTS);
+        let logarithm = nearest(value.ln() * LOG_SCALE);
         let model = table.origin(attempt).model;
         if let Some(known) =
             self.0.iter_mut().map(|(_, pace)| pace).find(|pace| pace.model == model && pace.kind == kind)
         {
-            note(&mut known.first, row_ref);
+            keep_earlier(&mut known.first, row_ref);
             if known.last.is_none_or(|last| last < row_ref) {
                 known.last = Some(row_ref);
             }
@@ -176,11 +177,12 @@ impl Paces {
 
     fn add(&mut self, key: u64, pace: Pace) {
         match self.0.binary_search_by_key(&key, |(known, _)| *known) {
-            Ok(place) => self.0[place].1.merge(pace),
-            Err(place) => {
-                self.0.insert(place, (key, pace));
-                // A model among the first of all is among the first of every part, so none of those loses a success.
-                self.0.truncate(MOST_MODELS);
+            Ok(index) => self.0[index].1.merge(pace),
+            Err(index) => {
+                self.0.insert(index, (key, pace));
+                // A model that is among the first of all is also among the first of every part, so the models kept in
+                // the end have all their successes.
+                self.0.truncate(MAX_MODELS);
             }
         }
     }
@@ -211,13 +213,13 @@ fn nearest(value: f64) -> i64 {
 
 /// Returns the time to the first token if known, else the time per token of a long answer, else the time of the whole
 /// answer.
-fn speed(usage: Usage, duration_us: Option<i64>) -> Option<(Kind, f64)> {
+fn speed(usage: Usage, duration_us: Option<i64>) -> Option<(SpeedKind, f64)> {
     if usage.ttft_ms_plus_1 > 0 {
-        return Some((Kind::FirstToken, f64::from(usage.ttft_ms_plus_1)));
+        return Some((SpeedKind::FirstToken, f64::from(usage.ttft_ms_plus_1)));
     }
     let us = duration_us.filter(|us| *us > 0)?;
-    if usage.output_tokens >= LONG_ANSWER {
-        return Some((Kind::PerToken, us as f64 / f64::from(usage.output_tokens)));
+    if usage.output_tokens >= MIN_LONG_ANSWER_TOKENS {
+        return Some((SpeedKind::PerToken, us as f64 / f64::from(usage.output_tokens)));
     }
-    Some((Kind::Whole, us as f64))
+    Some((SpeedKind::Whole, us as f64))
 }

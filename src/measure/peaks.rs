@@ -1,7 +1,7 @@
 //! Maximum concurrency and maximum rate per minute: exact counts, from sweeps over sorted times.
 //!
-//! Times are swept as soon as nothing before them is still to come, and then discarded. So the counts do not depend on
-//! how the log is split, and memory follows the number in flight, not the length of the log.
+//! Times are processed once all earlier ones have been added, and then discarded. The counts do not depend on how the
+//! log is split, and memory depends on the number of attempts in flight, not on the length of the log.
 
 use super::in_order::InOrder;
 use super::time_queue::TimeQueue;
@@ -22,9 +22,9 @@ pub struct Peak {
 }
 
 impl Peak {
-    fn note(most: &mut Option<Peak>, count: u64, at: Time) {
-        if most.is_none_or(|known| known.count < count) {
-            *most = Some(Peak { count, at });
+    fn note(peak: &mut Option<Peak>, count: u64, at: Time) {
+        if peak.is_none_or(|known| known.count < count) {
+            *peak = Some(Peak { count, at });
         }
     }
 
@@ -39,12 +39,12 @@ pub(super) struct Sweep {
     begins: TimeQueue,
     ends: TimeQueue,
     level: i64,
-    most: Option<Peak>,
+    peak: Option<Peak>,
 }
 
 impl Sweep {
-    /// Adds an interval from `from` to `until`.
-    pub(super) fn stay(&mut self, from: Time, until: Time) {
+    /// Adds the interval from `from` to `until`, if it is not empty.
+    pub(super) fn add_interval(&mut self, from: Time, until: Time) {
         if until > from {
             self.begins.0.push(from.0);
             self.ends.0.push(until.0);
@@ -55,7 +55,7 @@ impl Sweep {
         self.begins.merge(other.begins);
         self.ends.merge(other.ends);
         self.level += other.level;
-        self.most = Peak::higher(self.most, other.most);
+        self.peak = Peak::higher(self.peak, other.peak);
     }
 
     /// Sweeps the times before `until`.
@@ -69,8 +69,8 @@ impl Sweep {
     fn sweep(&mut self, begins: impl Iterator<Item = i64>, until: Time, mut each: impl FnMut(Time, u64)) {
         let mut ends = self.ends.take(until.0).into_iter().peekable();
         let mut level = self.level;
-        let mut step = |at: i64, by: i64| {
-            level += by;
+        let mut move_level = |at: i64, change: i64| {
+            level += change;
             let count = level.max(0).unsigned_abs();
             each(Time(at), count);
             count
@@ -78,19 +78,19 @@ impl Sweep {
         for begin in begins {
             // At equal times, ends come before starts.
             while let Some(end) = ends.next_if(|end| *end <= begin) {
-                step(end, -1);
+                move_level(end, -1);
             }
-            Peak::note(&mut self.most, step(begin, 1), Time(begin));
+            Peak::note(&mut self.peak, move_level(begin, 1), Time(begin));
         }
         ends.for_each(|end| {
-            step(end, -1);
+            move_level(end, -1);
         });
         self.level = level;
     }
 
     /// Returns the maximum concurrency.
-    pub(super) fn most(&self) -> Option<Peak> {
-        self.most
+    pub(super) fn peak(&self) -> Option<Peak> {
+        self.peak
     }
 }
 
@@ -100,7 +100,7 @@ pub(super) struct Rate {
     waiting: TimeQueue,
     /// Events within the minute before the last one counted, in order.
     recent: Vec<i64>,
-    most: Option<Peak>,
+    peak: Option<Peak>,
 }
 
 impl Rate {
@@ -111,49 +111,49 @@ impl Rate {
     pub(super) fn merge(&mut self, other: Rate) {
         self.waiting.merge(other.waiting);
         self.recent.extend(other.recent);
-        self.most = Peak::higher(self.most, other.most);
+        self.peak = Peak::higher(self.peak, other.peak);
     }
 
     /// Counts the events before `until`, and records in `most_by`, for each event, how many the minute that ends with
     /// it contains.
-    pub(super) fn settle(&mut self, until: Time, most_by: &mut TimeSeries<Most>) {
+    pub(super) fn settle(&mut self, until: Time, most_by: &mut TimeSeries<Maximum>) {
         let due = self.waiting.take(until.0);
         self.count(due.into_iter(), most_by);
     }
 
     /// Counts further events, which are in order.
-    fn count(&mut self, events: impl Iterator<Item = i64> + Clone, most_by: &mut TimeSeries<Most>) {
+    fn count(&mut self, events: impl Iterator<Item = i64> + Clone, most_by: &mut TimeSeries<Maximum>) {
         most_by.set_width_for(events.clone().map(Time));
         let mut most_by = InOrder::of(most_by);
         let (counted, mut first) = (self.recent.len(), 0);
         self.recent.extend(events);
-        for (place, at) in self.recent.iter().enumerate().skip(counted) {
+        for (index, at) in self.recent.iter().enumerate().skip(counted) {
             while at.saturating_sub(self.recent[first]) >= MINUTE_US {
                 first += 1;
             }
-            let count = (place + 1 - first) as u64;
-            Peak::note(&mut self.most, count, Time(self.recent[first]));
-            most_by.update(Time(*at), |most| most.0 = most.0.max(count));
+            let count = (index + 1 - first) as u64;
+            Peak::note(&mut self.peak, count, Time(self.recent[first]));
+            most_by.update(Time(*at), |peak| peak.0 = peak.0.max(count));
         }
         self.recent.drain(..first);
         self.recent.shrink_to(2 * self.recent.len());
     }
 
-    pub(super) fn most(&self) -> Option<Peak> {
-        self.most
+    pub(super) fn peak(&self) -> Option<Peak> {
+        self.peak
     }
 }
 
 /// Highest level in a time bucket, and the level at its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Level {
-    most: u64,
+    peak: u64,
     last: Option<(Time, u64)>,
 }
 
 impl Level {
     fn note(&mut self, at: Time, level: u64) {
-        self.most = self.most.max(level);
+        self.peak = self.peak.max(level);
         if self.last.is_none_or(|(known, _)| known <= at) {
             self.last = Some((at, level));
         }
@@ -162,8 +162,8 @@ impl Level {
 
 impl Mergeable for Level {
     fn merge(&mut self, other: &Level) {
-        self.most = self.most.max(other.most);
-        // Of several events at the same time, the last one wins.
+        self.peak = self.peak.max(other.peak);
+        // Of several events at the same time, the last one determines the level at the end of the bucket.
         let at = |level: &Level| level.last.map(|(at, _)| at);
         if at(other) >= at(self) {
             self.last = other.last;
@@ -173,10 +173,10 @@ impl Mergeable for Level {
 
 /// Maximum in a time bucket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Most(pub(super) u64);
+pub(super) struct Maximum(pub(super) u64);
 
-impl Mergeable for Most {
-    fn merge(&mut self, other: &Most) {
+impl Mergeable for Maximum {
+    fn merge(&mut self, other: &Maximum) {
         self.0 = self.0.max(other.0);
     }
 }
@@ -184,14 +184,15 @@ impl Mergeable for Most {
 /// Attempts of one scope: how many were in flight, and how many were sent within a minute.
 #[derive(Clone, Debug, Default)]
 pub struct Peaks {
-    /// Send time of each attempt, times 2, plus 1 if the attempt has a known duration above 0.
+    /// Send time of each attempt in µs, times 2, plus 1 if the attempt has a known duration above 0: one number for
+    /// both sorts faster than a pair.
     sent: TimeQueue,
-    flying: Sweep,
+    in_flight_sweep: Sweep,
     levels: TimeSeries<Level>,
     rate: Rate,
-    sent_by: TimeSeries<Most>,
+    sent_by: TimeSeries<Maximum>,
     refused: Rate,
-    refused_by: TimeSeries<Most>,
+    refused_by: TimeSeries<Maximum>,
 }
 
 /// Values of [`Peaks`] in one time bucket.
@@ -222,20 +223,20 @@ impl Peaks {
     #[inline]
     pub(super) fn add(&mut self, attempt: &Attempt) {
         let ended = attempt.ended();
-        let flew = ended > attempt.sent;
-        self.sent.0.push(attempt.sent.0.saturating_mul(2) | i64::from(flew));
-        if flew {
-            self.flying.ends.0.push(ended.0);
+        let has_duration = ended > attempt.sent;
+        self.sent.0.push(attempt.sent.0.saturating_mul(2) | i64::from(has_duration));
+        if has_duration {
+            self.in_flight_sweep.ends.0.push(ended.0);
         }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.sent.0.len() + self.flying.ends.0.len()
+        self.sent.0.len() + self.in_flight_sweep.ends.0.len()
     }
 
     pub(super) fn merge(&mut self, other: Peaks) {
         self.sent.merge(other.sent);
-        self.flying.merge(other.flying);
+        self.in_flight_sweep.merge(other.in_flight_sweep);
         self.levels.merge(other.levels);
         self.rate.merge(other.rate);
         self.sent_by.merge(other.sent_by);
@@ -248,7 +249,7 @@ impl Peaks {
         let begins = sent.iter().filter(|sent| *sent & 1 == 1).map(|sent| sent >> 1);
         self.levels.set_width_for(begins.clone().map(Time));
         let mut levels = InOrder::of(&mut self.levels);
-        self.flying.sweep(begins, until, |at, level| levels.update(at, |known| known.note(at, level)));
+        self.in_flight_sweep.sweep(begins, until, |at, level| levels.update(at, |known| known.note(at, level)));
         drop(levels);
         self.rate.count(sent.iter().map(|sent| sent >> 1), &mut self.sent_by);
         self.refused.settle(until, &mut self.refused_by);
@@ -257,13 +258,13 @@ impl Peaks {
     /// Returns the maximum number of attempts in flight at once, among those with a known duration.
     #[must_use]
     pub fn in_flight(&self) -> Option<Peak> {
-        self.flying.most()
+        self.in_flight_sweep.peak()
     }
 
     /// Returns the maximum number of attempts sent within a minute.
     #[must_use]
     pub fn per_minute(&self) -> Option<Peak> {
-        self.rate.most()
+        self.rate.peak()
     }
 
     /// Returns the smallest bucket width at which all values are known, in µs.
@@ -280,32 +281,32 @@ impl Peaks {
         let refused = self.refused_by.no_finer_than(width).1;
         let levels = self.levels.no_finer_than(width).1;
         let mut points: BTreeMap<Time, PeakPoint> = BTreeMap::new();
-        for (at, most) in sent {
-            points.entry(at).or_default().sent = most.0;
+        for (at, peak) in sent {
+            points.entry(at).or_default().sent = peak.0;
         }
-        for (at, most) in refused {
-            points.entry(at).or_default().refused = most.0;
+        for (at, peak) in refused {
+            points.entry(at).or_default().refused = peak.0;
         }
         let mut changes = levels.into_iter().peekable();
         for at in points.keys().copied().chain(changes.clone().map(|(at, _)| at)).collect::<Vec<Time>>() {
             points.entry(at).or_default();
         }
-        let (mut level, mut filled) = (0, Vec::with_capacity(points.len()));
+        let (mut level, mut with_gaps) = (0, Vec::with_capacity(points.len()));
         for (at, mut point) in points {
-            // In a gap nothing begins or ends, so one bucket represents all of it.
-            if let Some(gap) = filled.last().map(|(before, _): &(Time, PeakPoint)| before.plus_us(width))
+            // In a gap no attempt begins or ends, so one bucket represents all of it.
+            if let Some(gap) = with_gaps.last().map(|(before, _): &(Time, PeakPoint)| before.plus_us(width))
                 && gap < at
             {
-                filled.push((gap, PeakPoint { in_flight: level, ..PeakPoint::default() }));
+                with_gaps.push((gap, PeakPoint { in_flight: level, ..PeakPoint::default() }));
             }
             point.in_flight = level;
             if let Some((_, change)) = changes.next_if(|(other, _)| *other == at) {
-                point.in_flight = level.max(change.most);
+                point.in_flight = level.max(change.peak);
                 level = change.last.map_or(level, |(_, level)| level);
             }
-            filled.push((at, point));
+            with_gaps.push((at, point));
         }
-        (width, filled)
+        (width, with_gaps)
     }
 }
 
@@ -313,75 +314,75 @@ impl Peaks {
 mod tests {
     use super::*;
 
-    fn noise(seed: &mut u64, below: i64) -> i64 {
+    fn random(seed: &mut u64, limit: i64) -> i64 {
         *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((*seed >> 33) as i64) % below
+        ((*seed >> 33) as i64) % limit
     }
 
     /// Creates intervals that begin within some minutes, many of them at the same times.
-    fn stays(seed: u64, count: usize) -> Vec<(Time, Time)> {
+    fn intervals(seed: u64, count: usize) -> Vec<(Time, Time)> {
         let mut seed = seed;
-        let stay = |seed: &mut u64| {
-            let from = 1_773_133_200_000_000 + noise(seed, 3_000) * 100_000;
-            (Time(from), Time(from + noise(seed, 80) * 250_000))
+        let add_interval = |seed: &mut u64| {
+            let from = 1_773_133_200_000_000 + random(seed, 3_000) * 100_000;
+            (Time(from), Time(from + random(seed, 80) * 250_000))
         };
-        (0..count).map(|_| stay(&mut seed)).collect()
+        (0..count).map(|_| add_interval(&mut seed)).collect()
     }
 
     /// Computes the peak without a sweep, by comparing each start with every interval.
-    fn by_brute_force(stays: &[(Time, Time)]) -> Option<Peak> {
-        let at_once = |at: Time| stays.iter().filter(|(from, until)| *from <= at && at < *until).count() as u64;
-        let peaks = stays
+    fn by_brute_force(intervals: &[(Time, Time)]) -> Option<Peak> {
+        let at_once = |at: Time| intervals.iter().filter(|(from, until)| *from <= at && at < *until).count() as u64;
+        let peaks = intervals
             .iter()
             .filter(|(from, until)| until > from)
             .map(|(from, _)| Peak { count: at_once(*from), at: *from });
         peaks.max_by_key(|peak| (peak.count, std::cmp::Reverse(peak.at)))
     }
 
-    fn minute_by_brute_force(stays: &[(Time, Time)]) -> Option<Peak> {
+    fn minute_by_brute_force(intervals: &[(Time, Time)]) -> Option<Peak> {
         let within = |start: Time| {
-            stays.iter().filter(|(from, _)| *from >= start && from.us_since(start) < MINUTE_US).count() as u64
+            intervals.iter().filter(|(from, _)| *from >= start && from.us_since(start) < MINUTE_US).count() as u64
         };
-        let peaks = stays.iter().map(|(from, _)| Peak { count: within(*from), at: *from });
+        let peaks = intervals.iter().map(|(from, _)| Peak { count: within(*from), at: *from });
         peaks.max_by_key(|peak| (peak.count, std::cmp::Reverse(peak.at)))
     }
 
     #[test]
-    fn peaks_are_those_of_brute_force_however_time_is_cut() {
+    fn peaks_equal_those_of_brute_force_for_any_split() {
         for seed in 0..20 {
-            let stays = stays(seed, 400);
+            let intervals = intervals(seed, 400);
             for cuts in [vec![], vec![100], vec![37, 150, 151, 280]] {
                 let (mut sweep, mut rate) = (Sweep::default(), Rate::default());
                 let bounds = cuts.iter().map(|cut| Time(1_773_133_200_000_000 + cut * 1_000_000));
                 let mut since = Time(i64::MIN);
                 for until in bounds.chain([Time(i64::MAX)]) {
-                    for (from, to) in stays.iter().filter(|(from, _)| *from >= since && *from < until) {
-                        sweep.stay(*from, *to);
+                    for (from, to) in intervals.iter().filter(|(from, _)| *from >= since && *from < until) {
+                        sweep.add_interval(*from, *to);
                         rate.add(*from);
                     }
                     sweep.settle(until);
                     rate.settle(until, &mut TimeSeries::default());
                     since = until;
                 }
-                assert_eq!(sweep.most(), by_brute_force(&stays), "seed {seed}, cuts {cuts:?}");
-                assert_eq!(rate.most(), minute_by_brute_force(&stays), "seed {seed}, cuts {cuts:?}");
+                assert_eq!(sweep.peak(), by_brute_force(&intervals), "seed {seed}, cuts {cuts:?}");
+                assert_eq!(rate.peak(), minute_by_brute_force(&intervals), "seed {seed}, cuts {cuts:?}");
             }
         }
     }
 
     #[test]
-    fn what_ends_as_another_begins_is_not_under_way_with_it() {
+    fn an_interval_that_ends_as_another_begins_does_not_overlap_it() {
         let mut sweep = Sweep::default();
-        [(0, 10), (10, 20), (20, 30)].iter().for_each(|(from, until)| sweep.stay(Time(*from), Time(*until)));
+        [(0, 10), (10, 20), (20, 30)].iter().for_each(|(from, until)| sweep.add_interval(Time(*from), Time(*until)));
         sweep.settle(Time(i64::MAX));
-        assert_eq!(sweep.most(), Some(Peak { count: 1, at: Time(0) }));
+        assert_eq!(sweep.peak(), Some(Peak { count: 1, at: Time(0) }));
     }
 
     #[test]
-    fn a_minute_does_not_hold_both_its_ends() {
+    fn a_minute_excludes_its_end() {
         let mut rate = Rate::default();
         [0, 30_000_000, 60_000_000].iter().for_each(|at| rate.add(Time(*at)));
         rate.settle(Time(i64::MAX), &mut TimeSeries::default());
-        assert_eq!(rate.most(), Some(Peak { count: 2, at: Time(0) }));
+        assert_eq!(rate.peak(), Some(Peak { count: 2, at: Time(0) }));
     }
 }

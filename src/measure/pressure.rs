@@ -4,9 +4,9 @@ use super::flow::{Flow, Flows};
 use super::row_ref::RowRef;
 use crate::model::Time;
 
-/// Consecutive minutes, and what was sent in them.
+/// A period of consecutive minutes over the limit, and what was sent in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pressed {
+pub struct OverLimitPeriod {
     /// Send time of the first attempt.
     pub first: Time,
     /// Send time of the last attempt.
@@ -21,17 +21,17 @@ pub struct Pressed {
     end: Time,
 }
 
-impl Pressed {
-    fn of(at: Time, flow: &Flow, width: i64) -> Option<Pressed> {
+impl OverLimitPeriod {
+    fn of(at: Time, flow: &Flow, width: i64) -> Option<OverLimitPeriod> {
         let example = flow.first?;
         let last = flow.last.unwrap_or(example.sent);
         let end = at.plus_us(width);
-        Some(Pressed { first: example.sent, last, sends: flow.sends, rejected: flow.rejected, example, end })
+        Some(OverLimitPeriod { first: example.sent, last, sends: flow.sends, rejected: flow.rejected, example, end })
     }
 
-    /// Returns whether an attempt sent at `at` is one of them.
+    /// Returns whether an attempt sent at `at` is in the period.
     #[must_use]
-    pub fn holds(&self, at: Time) -> bool {
+    pub fn contains(&self, at: Time) -> bool {
         (self.first..=self.last).contains(&at)
     }
 
@@ -61,15 +61,15 @@ const MINUTE_US: i64 = 60_000_000;
 /// Returns, among the periods of consecutive minutes in each of which more than `share` of the sends were refused, the
 /// one with the most refusals.
 #[must_use]
-pub fn most_pressed(flows: &Flows, share: f64) -> Option<Pressed> {
+pub fn worst_over_limit(flows: &Flows, share: f64) -> Option<OverLimitPeriod> {
     let (width, flow) = flows.no_finer_than(MINUTE_US);
-    let mut best: Option<Pressed> = None;
-    let mut run: Option<Pressed> = None;
+    let mut best: Option<OverLimitPeriod> = None;
+    let mut current: Option<OverLimitPeriod> = None;
     for (at, flow) in &flow {
         let refused = flow.rejected as f64 > share * flow.sends as f64;
-        let minute = Pressed::of(*at, flow, width).filter(|_| refused);
-        run = match (run, minute) {
-            (Some(known), Some(minute)) if known.end == *at => Some(Pressed {
+        let minute = OverLimitPeriod::of(*at, flow, width).filter(|_| refused);
+        current = match (current, minute) {
+            (Some(known), Some(minute)) if known.end == *at => Some(OverLimitPeriod {
                 last: known.last.max(minute.last),
                 end: minute.end,
                 sends: known.sends + minute.sends,
@@ -78,7 +78,10 @@ pub fn most_pressed(flows: &Flows, share: f64) -> Option<Pressed> {
             }),
             (_, minute) => minute,
         };
-        best = [best, run].into_iter().flatten().max_by_key(|one| (one.rejected, std::cmp::Reverse(one.first)));
+        best = [best, current]
+            .into_iter()
+            .flatten()
+            .max_by_key(|period| (period.rejected, std::cmp::Reverse(period.first)));
     }
     best
 }

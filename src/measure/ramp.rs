@@ -1,7 +1,7 @@
-//! Sudden rises in the rate of starts that led to 429s.
+//! Sudden rises in the rate of starts that were followed by 429s.
 
-use super::burst::BurstPrefixSums;
-use super::gate::{GateEvent, stretch};
+use super::gate::{GateEvent, bucket_of};
+use super::starts::StartPrefixSums;
 use crate::model::{AttemptTable, Time};
 
 /// Thresholds for `Ramps`.
@@ -18,18 +18,18 @@ pub struct RampTerms {
     /// Minimum rise of the rate, in standard deviations.
     pub deviations: f64,
     /// Length of the period before the first 429 in which the rise is measured, in µs.
-    pub risen_us: i64,
+    pub rise_us: i64,
     /// Length of the period before that in which the earlier rate is measured, in µs; also how long after the first 429
     /// further ones count.
-    pub before_us: i64,
+    pub baseline_us: i64,
     /// Part of that earlier period that the log must cover at least, in µs.
-    pub least_before_us: i64,
+    pub min_baseline_us: i64,
 }
 
 impl RampTerms {
     /// Returns how far back starts must be known, in µs.
     pub(super) fn reach_us(&self) -> i64 {
-        self.risen_us + 2 * self.before_us
+        self.rise_us + 2 * self.baseline_us
     }
 }
 
@@ -50,35 +50,35 @@ pub struct Ramp {
 #[derive(Clone, Debug)]
 pub(super) struct Ramps {
     /// Bucket before which refusals are processed.
-    looked: i64,
-    /// A refusal before this time follows another, so it is not the first.
-    quiet_until: Time,
+    processed_until: i64,
+    /// A refusal before this time follows another one and is not the first.
+    next_first_from: Time,
     found: Vec<Ramp>,
 }
 
 impl Default for Ramps {
     fn default() -> Self {
-        Ramps { looked: i64::MIN, quiet_until: Time(i64::MIN), found: Vec::new() }
+        Ramps { processed_until: i64::MIN, next_first_from: Time(i64::MIN), found: Vec::new() }
     }
 }
 
 impl Ramps {
-    /// Processes what is final, given that nothing before `until` is still to come, in a log that begins at `begin`.
+    /// Processes what is final, given that all attempts sent before `until` have been added. The log begins at `begin`.
     pub(super) fn settle(
         &mut self,
         table: &AttemptTable,
-        (gate_events, starts): (&[(i64, GateEvent)], &BurstPrefixSums<'_>),
+        (gate_events, starts): (&[(i64, GateEvent)], &StartPrefixSums<'_>),
         (begin, until): (Time, Time),
         terms: &RampTerms,
     ) {
-        let place = |key: i64| gate_events.partition_point(|(other, _)| *other < key);
-        let due = stretch(until.plus_us(-terms.before_us)).max(self.looked);
-        for at in place(self.looked)..place(due) {
+        let index = |key: i64| gate_events.partition_point(|(other, _)| *other < key);
+        let due = bucket_of(until.plus_us(-terms.baseline_us)).max(self.processed_until);
+        for at in index(self.processed_until)..index(due) {
             if let Some(row) = gate_events[at].1.first {
-                self.look(table, (row, &gate_events[at..]), starts, begin, terms);
+                self.check_refusal(table, (row, &gate_events[at..]), starts, begin, terms);
             }
         }
-        self.looked = due;
+        self.processed_until = due;
     }
 
     /// Returns the rises found, in time order.
@@ -90,33 +90,35 @@ impl Ramps {
         self.found.iter_mut().for_each(|ramp| visit(&mut ramp.row));
     }
 
-    fn look(
+    /// Records a rise before the refusal at `row`, if it is the first for some time and the rate had risen.
+    fn check_refusal(
         &mut self,
         table: &AttemptTable,
         (row, gate_events): (u32, &[(i64, GateEvent)]),
-        starts: &BurstPrefixSums<'_>,
+        starts: &StartPrefixSums<'_>,
         begin: Time,
         terms: &RampTerms,
     ) {
         let sent = |row: u32| table.rows[row as usize].sent;
         let at = sent(row);
-        let onset = at >= self.quiet_until;
-        self.quiet_until = at.plus_us(terms.before_us);
-        let covered = at.plus_us(-terms.risen_us).us_since(begin).min(terms.before_us);
-        if !onset || covered < terms.least_before_us {
+        let is_first = at >= self.next_first_from;
+        self.next_first_from = at.plus_us(terms.baseline_us);
+        let covered = at.plus_us(-terms.rise_us).us_since(begin).min(terms.baseline_us);
+        if !is_first || covered < terms.min_baseline_us {
             return;
         }
-        let before = starts.between(at.plus_us(-terms.risen_us - covered), at.plus_us(-terms.risen_us));
-        let risen = starts.between(at.plus_us(-terms.risen_us), at);
-        let usual = before as f64 * terms.risen_us as f64 / covered as f64;
-        let rose = risen as f64 >= terms.rise * usual && risen as f64 >= usual + terms.deviations * usual.sqrt();
-        let end = at.plus_us(terms.before_us);
+        let before = starts.between(at.plus_us(-terms.rise_us - covered), at.plus_us(-terms.rise_us));
+        let recent = starts.between(at.plus_us(-terms.rise_us), at);
+        let expected = before as f64 * terms.rise_us as f64 / covered as f64;
+        let has_risen =
+            recent as f64 >= terms.rise * expected && recent as f64 >= expected + terms.deviations * expected.sqrt();
+        let end = at.plus_us(terms.baseline_us);
         let refusals =
             gate_events.iter().filter_map(|(_, gate_event)| Some((sent(gate_event.first?), gate_event.refused)));
         let followed: u64 = refusals.take_while(|(at, _)| *at < end).map(|(_, refused)| refused).sum();
-        if rose && before >= terms.before && risen >= terms.starts && followed >= terms.refusals {
-            let per_s = |count: f64| count * 1e6 / terms.risen_us as f64;
-            self.found.push(Ramp { at, row, rates: (per_s(usual), per_s(risen as f64)), refusals: followed });
+        if has_risen && before >= terms.before && recent >= terms.starts && followed >= terms.refusals {
+            let per_s = |count: f64| count * 1e6 / terms.rise_us as f64;
+            self.found.push(Ramp { at, row, rates: (per_s(expected), per_s(recent as f64)), refusals: followed });
         }
     }
 }

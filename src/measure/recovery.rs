@@ -9,7 +9,7 @@ use foldhash::fast::RandomState;
 use std::collections::HashMap;
 
 /// Number of retries of one call that are distinguished; further ones are only counted.
-pub const MOST_RETRIES: usize = 16;
+pub const MAX_RETRY_STEPS: usize = 16;
 
 /// Calls of one service whose first attempt failed with one class, and the retries after any failure of that class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,14 +27,14 @@ pub struct Recovery {
     /// Time from the first failure to the end of the last retry, summed over the calls, in µs.
     pub spent_us: u64,
     /// How often the retry with this index, from 0, was made, and how often it succeeded.
-    pub steps: [(u64, u64); MOST_RETRIES],
+    pub steps: [(u64, u64); MAX_RETRY_STEPS],
     /// First attempt of the earliest call that sent again.
     pub first: Option<RowRef>,
-    /// Retries right after a failure of the class, whatever the first failure of their call was.
+    /// Retries directly after a failure of the class, regardless of the class of the first failure of their call.
     pub next: NextSends,
 }
 
-/// Retries right after a failure of one class, in calls whose first attempt failed.
+/// Retries directly after a failure of one class, in calls whose first attempt failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NextSends {
     /// Number of retries.
@@ -134,13 +134,14 @@ impl Recovery {
     /// would have fared like the others (Kaplan-Meier estimate).
     #[must_use]
     pub fn observed(&self) -> Vec<f64> {
-        let mut failing = 1.0;
-        let made = self.steps.iter().take_while(|(tried, _)| *tried > 0);
-        made.map(|(tried, succeeded)| {
-            failing *= 1.0 - *succeeded as f64 / *tried as f64;
-            1.0 - failing
-        })
-        .collect()
+        let mut still_failing = 1.0;
+        let steps_made = self.steps.iter().take_while(|(tried, _)| *tried > 0);
+        steps_made
+            .map(|(tried, succeeded)| {
+                still_failing *= 1.0 - *succeeded as f64 / *tried as f64;
+                1.0 - still_failing
+            })
+            .collect()
     }
 
     /// Returns the same share for independent retries with the probability [`Recovery::success`]: 1 - (1-p)^k.
@@ -178,7 +179,8 @@ mod tests {
     #[test]
     fn calls_that_stop_early_do_not_lower_what_is_observed() {
         let mut recovery = Recovery { retries: 5, recovered: 3, ..Recovery::default() };
-        // Of four, two succeed with the first retry; of the others, one gives up and one succeeds with its second.
+        // Of four calls, two succeed with the first retry. Of the others, one gives up and one succeeds with its
+        // second.
         recovery.steps[..2].copy_from_slice(&[(4, 2), (1, 1)]);
         assert_eq!(recovery.observed(), [0.5, 1.0]);
     }

@@ -2,8 +2,8 @@
 
 use crate::model::{AttemptTable, Time};
 
-/// Reference to a row, ordered by the content of its record. So the smallest of several does not depend on the order of
-/// files and lines, and merging needs no access to the table.
+/// Reference to a row, ordered by the content of its record. Therefore the smallest of several does not depend on the
+/// order of files and lines, and merging summaries needs no access to the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RowRef {
     /// Send time of the attempt.
@@ -31,7 +31,7 @@ impl RowRef {
 
 /// Replaces `known` by `row_ref` if that is earlier.
 #[inline]
-pub(super) fn note(known: &mut Option<RowRef>, row_ref: RowRef) {
+pub(super) fn keep_earlier(known: &mut Option<RowRef>, row_ref: RowRef) {
     if known.is_none_or(|known| row_ref < known) {
         *known = Some(row_ref);
     }

@@ -16,16 +16,16 @@ use indexmap::IndexSet;
 use std::collections::BTreeMap;
 
 /// Number of models up to which they are compared one by one.
-const FEW_MODELS: usize = 8;
+const MAX_LINEAR_SEARCH: usize = 8;
 
 /// Counts of one run.
 #[derive(Clone, Debug)]
 pub struct RunTally {
-    /// Calls that succeeded with their only attempt: the most frequent, and in none of the maps below.
-    at_once: u64,
+    /// Calls that succeeded with their only attempt. They are the most frequent and are not in the maps below.
+    single_attempt_successes: u64,
     /// Other calls by number of attempts and outcome.
     bars: BTreeMap<u32, Bar>,
-    /// Of those, the calls that succeeded, by the number of the successful attempt.
+    /// Of the calls in `bars`, those that succeeded, by the position of the successful attempt, from 1.
     success_by_attempt: BTreeMap<u32, u64>,
     /// Number of attempts.
     pub sends: u64,
@@ -43,7 +43,7 @@ pub struct RunTally {
     pub first: Time,
     /// Time of the last answer.
     pub last: Time,
-    /// Whether its log has no dates, so that those of `first` and `last` are made up.
+    /// Whether its log has no dates, so that those of `first` and `last` were assigned.
     pub is_undated: bool,
     /// Latest start of a call that succeeded.
     pub last_success: Option<Time>,
@@ -56,14 +56,14 @@ pub struct RunTally {
     /// Models used, in no particular order.
     pub models: IndexSet<Symbol, RandomState>,
     /// Model used last, which is nearly always the next one too.
-    model: Symbol,
+    last_model: Symbol,
     /// How its calls handled recoverable failures.
     pub handlings: Handlings,
-    /// Its calls that failed for good.
+    /// Its terminal failures.
     pub terminal_failures: TerminalFailures,
     /// Speed of its successes.
     pub paces: Paces,
-    /// Calls that succeeded late because of rate limits.
+    /// Calls that succeeded only after several attempts because of rate limits.
     pub late: Late,
     /// Its immediate retries.
     pub immediate_retries: ImmediateRetries,
@@ -74,7 +74,7 @@ pub struct RunTally {
 impl Default for RunTally {
     fn default() -> Self {
         RunTally {
-            at_once: 0,
+            single_attempt_successes: 0,
             bars: BTreeMap::new(),
             success_by_attempt: BTreeMap::new(),
             sends: 0,
@@ -91,7 +91,7 @@ impl Default for RunTally {
             guessed_calls: 0,
             retried: None,
             models: IndexSet::default(),
-            model: Symbol::NONE,
+            last_model: Symbol::NONE,
             handlings: Handlings::default(),
             terminal_failures: TerminalFailures::default(),
             paces: Paces::default(),
@@ -124,12 +124,12 @@ impl RunTally {
         self.first = self.first.min(call.first().sent);
         self.last = self.last.max(call.ended());
         self.is_undated |= call.first().is_undated();
-        self.note_model(call.origin(0).model);
+        self.add_model(call.origin(0).model);
     }
 
     fn count(&mut self, call: &Call<'_>) {
         if call.len() == 1 && call.outcome == Outcome::Ok {
-            self.at_once += 1;
+            self.single_attempt_successes += 1;
             return;
         }
         let bar = self.bars.entry(call.len() as u32).or_default();
@@ -139,28 +139,28 @@ impl RunTally {
             Outcome::Open => bar.open += 1,
         }
         if call.outcome == Outcome::Ok {
-            let place = call.attempts().position(|attempt| !attempt.failed()).unwrap_or(0) as u32 + 1;
-            *self.success_by_attempt.entry(place).or_default() += 1;
+            let position = call.attempts().position(|attempt| !attempt.failed()).unwrap_or(0) as u32 + 1;
+            *self.success_by_attempt.entry(position).or_default() += 1;
         }
     }
 
     /// Adds calls of one successful attempt without detail, all of one model.
     pub(super) fn add_single_successes(&mut self, sums: &Sums, model: Symbol) {
-        self.at_once += sums.calls;
+        self.single_attempt_successes += sums.calls;
         self.sends += sums.calls;
         self.last_success = self.last_success.max(Some(sums.sent.1));
         self.first = self.first.min(sums.sent.0);
         self.last = self.last.max(sums.ended);
         self.is_undated |= sums.is_undated;
         self.spent.add(sums.spent);
-        self.note_model(model);
+        self.add_model(model);
     }
 
-    fn note_model(&mut self, model: Symbol) {
-        if model != self.model && model.is_some() {
-            self.model = model;
+    fn add_model(&mut self, model: Symbol) {
+        if model != self.last_model && model.is_some() {
+            self.last_model = model;
             // There are few models: comparing them is cheaper than hashing one.
-            if self.models.len() > FEW_MODELS || !self.models.iter().any(|known| *known == model) {
+            if self.models.len() > MAX_LINEAR_SEARCH || !self.models.iter().any(|known| *known == model) {
                 self.models.insert(model);
             }
         }
@@ -168,7 +168,7 @@ impl RunTally {
 
     /// Adds the counts of the same run from other calls.
     pub fn merge(&mut self, other: RunTally) {
-        self.at_once += other.at_once;
+        self.single_attempt_successes += other.single_attempt_successes;
         for (attempts, theirs) in other.bars {
             let mine = self.bars.entry(attempts).or_default();
             mine.ok += theirs.ok;
@@ -196,7 +196,7 @@ impl RunTally {
         self.last_success = self.last_success.max(other.last_success);
         self.retried_calls += other.retried_calls;
         self.retried = earlier(self.retried, other.retried);
-        other.models.into_iter().for_each(|model| self.note_model(model));
+        other.models.into_iter().for_each(|model| self.add_model(model));
         for (mine, theirs) in self.findings.iter_mut().zip(other.findings) {
             *mine += theirs;
         }
@@ -215,18 +215,18 @@ impl RunTally {
     #[must_use]
     pub fn bars(&self) -> BTreeMap<u32, Bar> {
         let mut bars = self.bars.clone();
-        if self.at_once > 0 {
-            bars.entry(1).or_default().ok += self.at_once;
+        if self.single_attempt_successes > 0 {
+            bars.entry(1).or_default().ok += self.single_attempt_successes;
         }
         bars
     }
 
-    /// Returns the successful calls by the number of the successful attempt.
+    /// Returns the successful calls by the position of the successful attempt, from 1.
     #[must_use]
     pub fn success_by_attempt(&self) -> BTreeMap<u32, u64> {
         let mut calls = self.success_by_attempt.clone();
-        if self.at_once > 0 {
-            *calls.entry(1).or_default() += self.at_once;
+        if self.single_attempt_successes > 0 {
+            *calls.entry(1).or_default() += self.single_attempt_successes;
         }
         calls
     }
@@ -239,13 +239,13 @@ impl RunTally {
             Outcome::Failed => bar.failed,
             Outcome::Open => bar.open,
         });
-        others.sum::<u64>() + if outcome == Outcome::Ok { self.at_once } else { 0 }
+        others.sum::<u64>() + if outcome == Outcome::Ok { self.single_attempt_successes } else { 0 }
     }
 
     /// Returns the number of calls.
     #[must_use]
     pub fn calls(&self) -> u64 {
-        self.at_once + self.bars.values().map(|bar| bar.calls()).sum::<u64>()
+        self.single_attempt_successes + self.bars.values().map(|bar| bar.calls()).sum::<u64>()
     }
 
     /// Returns the outcome of the run: failed if any call failed, otherwise open if any is open.

@@ -1,6 +1,6 @@
 //! Summary of one rate-limit scope: an account and a model of one provider.
 
-use super::amplification::Spacing;
+use super::amplification::WaitGrowth;
 use super::flow::{Flow, Flows};
 use super::headroom_exhaustion::Traffic;
 use super::load::Load;
@@ -21,13 +21,13 @@ pub struct ScopeTally {
     /// 429s over time.
     pub refusals: Refusals,
     /// Short-term counts.
-    pub instants: ShortWindow,
+    pub short_window: ShortWindow,
     /// Calls that repeatedly failed for lack of capacity.
     pub overloaded_calls: OverloadedCalls,
     /// Arrivals and time in system.
     pub load: Load,
     /// Growth of the waits chosen by its callers.
-    pub spacing: Spacing,
+    pub wait_growth: WaitGrowth,
     /// Latest start of a call that succeeded.
     pub last_success: Option<Time>,
 }
@@ -39,7 +39,7 @@ impl ScopeTally {
         let layered = if layered { sends } else { 0 };
         self.absorb_sends(call, scope, Flow { calls: 1, sends_of_calls: sends, layered, ..Flow::default() });
         self.load.absorb(call);
-        self.spacing.absorb(call);
+        self.wait_growth.absorb(call);
         if call.attempts().any(|attempt| !attempt.failed()) {
             self.last_success = self.last_success.max(Some(call.first().sent));
         }
@@ -95,19 +95,19 @@ impl ScopeTally {
     pub fn merge(&mut self, table: &AttemptTable, other: ScopeTally) {
         self.flow.merge(other.flow);
         self.refusals.merge(other.refusals);
-        self.instants.merge(table, other.instants);
+        self.short_window.merge(table, other.short_window);
         self.overloaded_calls.merge(other.overloaded_calls);
         self.load.merge(&other.load);
-        self.spacing.merge(other.spacing);
+        self.wait_growth.merge(other.wait_growth);
         self.last_success = self.last_success.max(other.last_success);
     }
 
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
         self.flow.each_row(visit);
         self.refusals.each_row(visit);
-        self.instants.each_row(visit);
+        self.short_window.each_row(visit);
         self.overloaded_calls.each_row(visit);
-        RowRef::each_row(&mut self.spacing.example, visit);
+        RowRef::each_row(&mut self.wait_growth.example, visit);
     }
 
     /// Returns whether a request sent between `from` and `until` succeeded.

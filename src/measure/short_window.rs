@@ -1,30 +1,30 @@
 //! Short-term counts of one rate-limit scope: judged in time order and then discarded, so that memory does not depend
 //! on the length of the log.
 
-use super::burst::{RunMark, Starts};
 use super::call_terms::CallTerms;
-use super::closed_windows::{ClosedWindows, GateTerms, Ignored};
+use super::closed_windows::{ClosedWindows, GateTerms, IgnoredWindows};
 use super::failure_clusters;
 use super::fanout::{Fanout, FanoutTerms, Fanouts};
 use super::gate::Gate;
 use super::peaks::Peaks;
 use super::ramp::{Ramp, RampTerms, Ramps};
+use super::starts::{RunMark, Starts};
 use super::waves::{Train, WaveTerms, Waves};
 use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{Attempt, AttemptTable, Scope, Time};
 
 /// Minimum time for which starts and refusals are kept, in µs.
-const KEPT_US: i64 = 150_000_000;
-/// Time for which they are kept beyond the longest reach of any measure, in µs.
-const SPARE_US: i64 = 20_000_000;
+const MIN_KEPT_US: i64 = 150_000_000;
+/// Additional time for which they are kept beyond the longest period that any measure looks back, in µs.
+const MARGIN_US: i64 = 20_000_000;
 
 /// Thresholds for [`ShortWindow`].
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
     /// For calls that start at the same time.
     pub fanout: FanoutTerms,
-    /// For sends into a closed window.
+    /// For sends into a window closed by a 429.
     pub gate: GateTerms,
     /// For rates that rise too fast.
     pub ramp: RampTerms,
@@ -41,7 +41,7 @@ pub(super) struct LogRange {
 
 /// The last seconds of one scope, and the results for the time before them.
 ///
-/// Several may be merged before anything is settled. After that, only unsettled ones may be merged into it.
+/// Several may be merged before any of them is settled. Into a settled one, only unsettled ones may be merged.
 #[derive(Clone, Debug, Default)]
 pub struct ShortWindow {
     starts: Starts,
@@ -96,7 +96,7 @@ impl ShortWindow {
         self.failures.extend(other.failures);
     }
 
-    /// Judges what is final, given that nothing sent before `until` is still to come.
+    /// Judges what is final, given that all attempts sent before `until` have been added.
     pub(super) fn settle(&mut self, table: &AttemptTable, until: Time, log: LogRange, terms: &Terms) {
         let (starts, gate_events) = (self.starts.prefix_sums(table), self.gate.gate_events(table));
         self.fanouts.settle(&starts, until, log.end, &terms.fanout);
@@ -104,8 +104,8 @@ impl ShortWindow {
         self.ramps.settle(table, (gate_events, &starts), (log.begin, until), &terms.ramp);
         self.waves.settle(table, until, &terms.wave);
         self.peaks.settle(until);
-        let reach_us = terms.ramp.reach_us().max(terms.fanout.reach_us()) + SPARE_US;
-        let kept_from = until.plus_us(-reach_us.max(KEPT_US));
+        let reach_us = terms.ramp.reach_us().max(terms.fanout.reach_us()) + MARGIN_US;
+        let kept_from = until.plus_us(-reach_us.max(MIN_KEPT_US));
         self.starts.forget(kept_from);
         self.gate.forget(kept_from);
     }
@@ -130,7 +130,7 @@ impl ShortWindow {
         &self.peaks
     }
 
-    /// Returns the train of simultaneous starts in which the most calls were refused.
+    /// Returns the burst of simultaneous starts in which the most calls were refused.
     #[must_use]
     pub fn worst_fanout(&self) -> Option<Fanout> {
         self.fanouts.worst()
@@ -138,7 +138,7 @@ impl ShortWindow {
 
     /// Returns the closed windows that enough sends ignored, if any.
     #[must_use]
-    pub fn ignored(&self) -> Option<&Ignored> {
+    pub fn ignored(&self) -> Option<&IgnoredWindows> {
         self.closed_windows.ignored()
     }
 

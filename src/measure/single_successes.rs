@@ -2,12 +2,12 @@
 //! a sender is first summed for each pair of run and origin.
 
 use super::answers;
-use super::burst::RunMark;
 use super::direct_cache::DirectCache;
 use super::fleet::FleetStats;
 use super::load::Load;
 use super::row_ref::RowRef;
 use super::spent::Spent;
+use super::starts::RunMark;
 use super::tally::FactsBatch;
 use crate::model::{Attempt, AttemptTable, OriginId, Symbol, Time};
 use foldhash::fast::RandomState;
@@ -87,16 +87,16 @@ impl FleetStats {
             let Pair { mark, run, scope, .. } = self.pairs.add(place, table, attempt, row);
             self.runs[run].paces.absorb_success(table, attempt, row_ref);
             self.runs[run].terminal_failures.succeed(attempt.sent, since);
-            if answers::counts(attempt) {
-                let asker = self.asker_of(table, attempt);
-                self.answers[asker].note(attempt, row_ref);
+            if answers::is_counted(attempt) {
+                let source = self.source_index(table, attempt);
+                self.answers[source].add(attempt, row_ref);
             }
             if !attempt.is_untimed() {
                 self.scopes[scope].flow.update(attempt.sent, |flow| flow.add_single_success(row_ref));
                 self.follow_success(table, attempt, scope, mark, since);
             }
         }
-        self.tally.finish(batch);
+        self.tally.add_batch(batch);
         self.add_sums();
     }
 
@@ -115,10 +115,10 @@ impl FleetStats {
     #[inline]
     fn follow_success(&mut self, table: &AttemptTable, attempt: &Attempt, scope: usize, mark: RunMark, since: Time) {
         if attempt.sent >= since {
-            self.scopes[scope].instants.follow_single_success(table, attempt, mark);
+            self.scopes[scope].short_window.follow_single_success(table, attempt, mark);
             self.under_way.add(attempt);
         }
-        self.begin(attempt.sent);
+        self.note_start(attempt.sent);
     }
 
     #[inline]
@@ -137,14 +137,14 @@ impl FleetStats {
             Some(place) => *place,
             None => {
                 let (run, mark) = self.run_of(table, key.0);
-                let (scope, sender) = self.places_of(table, key.1);
+                let (scope, sender) = self.indices_of(table, key.1);
                 let model = table.origin_of(key.1).model;
                 self.pairs.list.push(Pair { mark, run, scope, sender, model, sums: Sums::NONE });
                 self.pairs.index.insert(key, self.pairs.list.len() - 1);
                 self.pairs.list.len() - 1
             }
         };
-        self.pairs.known.note(key, number, place);
+        self.pairs.known.insert(key, number, place);
         place
     }
 

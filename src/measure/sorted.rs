@@ -13,7 +13,8 @@ impl<'a> Fleet<'a> {
     #[must_use]
     pub fn sorted_scopes(&self) -> Vec<(Scope, &ScopeTally)> {
         let mut list: Vec<_> = self.scopes.iter().map(|(scope, tally)| (*scope, tally)).collect();
-        // Two scopes may have the same label: an organisation of one may be a workspace of the other.
+        // Two scopes may have the same label, for example if the organisation of one has the name of the workspace of
+        // another. The names decide then.
         list.sort_by_cached_key(|(scope, _)| (self.scope_label(scope), self.scope_names(scope).map(str::to_owned)));
         list
     }

@@ -1,6 +1,6 @@
 //! Counts over all attempts and calls.
 
-use super::row_ref::{RowRef, earlier, note};
+use super::row_ref::{RowRef, earlier, keep_earlier};
 use crate::calls::Call;
 use crate::classify::Class;
 use crate::model::{AnswerEnd, Attempt, AttemptTable, Detail, Flags, Outcome};
@@ -18,8 +18,8 @@ pub struct Tally {
     pub duplicates: u64,
     /// Further views of attempts, in logs of other kinds.
     pub views: u64,
-    /// Attempts that contain recorded attempts of another layer, through which alone they reached the provider.
-    pub around: u64,
+    /// Attempts that contain recorded attempts of another layer, and so reached the provider only through those.
+    pub containing: u64,
     /// Sum of the waits between attempts of a call, in µs.
     pub waited_us: i64,
     /// Number of waits in `waited_us`.
@@ -33,13 +33,13 @@ pub struct Tally {
     pub with_request_id: u64,
     /// Of `responses`, those with a request id and the platform's id.
     pub with_both_ids: u64,
-    /// Responses with only the platform's id, on platforms that give both.
+    /// Responses with only the platform's id, on platforms that send both.
     pub with_one_id: u64,
     /// Attempts with status 429.
     pub rejected: u64,
     /// Of `rejected`, those with a readable hint.
     pub hinted: u64,
-    /// Failures for which servers state a wait: lack of capacity and rate limits.
+    /// Failures for which servers usually state a wait: lack of capacity and rate limits.
     pub may_hint: u64,
     /// Of `may_hint`, those with a readable hint.
     pub with_hint: u64,
@@ -56,10 +56,10 @@ pub struct Tally {
     /// Attempts whose layer declares its limit on attempts.
     pub with_cap: u64,
     /// Attempts with `x-should-retry`.
-    pub with_server_word: u64,
+    pub with_retry_advice: u64,
     /// Attempts with an outcome reported by the logger.
     pub with_outcome: u64,
-    /// Attempts that log how often something beneath the client sent them.
+    /// Attempts that log how often a layer beneath the client sent them.
     pub with_sends_beneath: u64,
     /// Attempts that log whether their answer is complete.
     pub with_answer_end: u64,
@@ -103,7 +103,7 @@ pub struct Tally {
     pub overlapped: u64,
     /// First attempt of the first of these calls.
     pub first_overlapped: Option<RowRef>,
-    /// Calls of whose attempts some may belong to another concurrent call.
+    /// Calls some of whose attempts may belong to another concurrent call.
     pub ambiguous: u64,
 }
 
@@ -115,20 +115,20 @@ impl Tally {
         self.implied += call.attempts_implied();
         self.duplicates += u64::from(call.duplicates);
         self.views += call.views.len() as u64;
-        self.around += call.attempts_around();
+        self.containing += call.attempts_around();
         for wait in (1..call.len()).filter_map(|position| call.wait_before(position)) {
             self.waited_us += wait.us;
             self.waits += 1;
             self.waits_measured += u64::from(wait.is_exact);
         }
         let row_ref = |position: usize| RowRef::of(call.table(), call.rows()[position]);
-        note(&mut self.first, row_ref(0));
+        keep_earlier(&mut self.first, row_ref(0));
         if call.duplicates > 0 {
-            note(&mut self.first_duplicate, row_ref(0));
+            keep_earlier(&mut self.first_duplicate, row_ref(0));
         }
         if call.overlapped {
             self.overlapped += 1;
-            note(&mut self.first_overlapped, row_ref(0));
+            keep_earlier(&mut self.first_overlapped, row_ref(0));
         }
         self.ambiguous += u64::from(call.ambiguous);
         for (position, attempt) in call.attempts().enumerate() {
@@ -136,8 +136,8 @@ impl Tally {
             if attempt.failed() {
                 self.absorb_failure(attempt, call.detail(position));
             }
-            if answered(attempt) {
-                self.absorb_odd_ids(call.table(), attempt, row_ref(position));
+            if has_response(attempt) {
+                self.absorb_request_ids(call.table(), attempt, row_ref(position));
             }
             self.hinted += u64::from(attempt.status == 429 && call.hint_us(position).is_some());
         }
@@ -170,29 +170,29 @@ impl Tally {
         row_ref: RowRef,
         batch: &mut FactsBatch,
     ) {
-        note(&mut self.first, row_ref);
+        keep_earlier(&mut self.first, row_ref);
         let facts = Facts::of(attempt);
         if facts != batch.facts {
-            self.finish(std::mem::replace(batch, FactsBatch { facts, times: 0 }));
+            self.add_batch(std::mem::replace(batch, FactsBatch { facts, attempts: 0 }));
         }
-        batch.times += 1;
-        if facts.has(Facts::ANSWERED) && (!facts.flag(Flags::REQUEST_ID) || facts.flag(Flags::AWS_ID)) {
-            self.absorb_odd_ids(table, attempt, row_ref);
+        batch.attempts += 1;
+        if facts.has(Facts::RESPONSE) && (!facts.flag(Flags::REQUEST_ID) || facts.flag(Flags::AWS_ID)) {
+            self.absorb_request_ids(table, attempt, row_ref);
         }
     }
 
     /// Adds the last attempts collected in `batch`.
-    pub(super) fn finish(&mut self, batch: FactsBatch) {
-        self.calls[Outcome::Ok as usize] += batch.times;
-        self.sends += batch.times;
-        self.implied += batch.times;
-        self.absorb_attempts(batch.facts, batch.times);
+    pub(super) fn add_batch(&mut self, batch: FactsBatch) {
+        self.calls[Outcome::Ok as usize] += batch.attempts;
+        self.sends += batch.attempts;
+        self.implied += batch.attempts;
+        self.absorb_attempts(batch.facts, batch.attempts);
     }
 
     /// Adds a response without a request id, or with the platform's id.
-    fn absorb_odd_ids(&mut self, table: &AttemptTable, attempt: &Attempt, row_ref: RowRef) {
+    fn absorb_request_ids(&mut self, table: &AttemptTable, attempt: &Attempt, row_ref: RowRef) {
         if !attempt.flags.has(Flags::REQUEST_ID) {
-            note(&mut self.first_without_id, row_ref);
+            keep_earlier(&mut self.first_without_id, row_ref);
         }
         if attempt.flags.has(Flags::AWS_ID) {
             self.absorb_aws(table, attempt, row_ref);
@@ -208,27 +208,27 @@ impl Tally {
         let provider = table.names.get(table.origin(attempt).provider);
         if provider.is_some_and(|name| !name.to_ascii_lowercase().contains("bedrock")) {
             self.with_one_id += 1;
-            note(&mut self.first_with_one_id, row_ref);
+            keep_earlier(&mut self.first_with_one_id, row_ref);
         }
     }
 
     /// Adds this many attempts with equal facts.
-    fn absorb_attempts(&mut self, facts: Facts, times: u64) {
-        let count = |holds: bool| times * u64::from(holds);
-        if facts.has(Facts::ANSWERED) {
-            self.responses += times;
+    fn absorb_attempts(&mut self, facts: Facts, attempts: u64) {
+        let count = |holds: bool| attempts * u64::from(holds);
+        if facts.has(Facts::RESPONSE) {
+            self.responses += attempts;
             self.with_request_id += count(facts.flag(Flags::REQUEST_ID));
         }
-        self.rejected += count(facts.has(Facts::REJECTED));
+        self.rejected += count(facts.has(Facts::STATUS_429));
         self.with_headroom += count(facts.flag(Flags::HEADROOM));
         self.with_duration += count(facts.has(Facts::DURATION));
         self.with_counter += count(facts.has(Facts::COUNTER));
         self.with_call_identity += count(facts.has(Facts::COUNTER) || !facts.flag(Flags::NO_CALL_ID));
         self.with_call_id += count(!facts.flag(Flags::NO_CALL_ID));
-        let placed = facts.has(Facts::COUNTER) && !facts.flag(Flags::NO_CALL_ID);
-        self.identified += count(facts.flag(Flags::REQUEST_ID) || placed);
+        let is_identified_in_call = facts.has(Facts::COUNTER) && !facts.flag(Flags::NO_CALL_ID);
+        self.identified += count(facts.flag(Flags::REQUEST_ID) || is_identified_in_call);
         self.with_cap += count(facts.has(Facts::CAP));
-        self.with_server_word += count(facts.flag(Flags::SERVER_SAYS_RETRY | Flags::SERVER_SAYS_NO));
+        self.with_retry_advice += count(facts.flag(Flags::SERVER_SAYS_RETRY | Flags::SERVER_SAYS_NO));
         self.with_sends_beneath += count(facts.flag(Flags::COUNTS_BENEATH));
         self.with_outcome += count(facts.flag(Flags::LOGGED_OK | Flags::LOGGED_ERROR));
         self.with_answer_end += count(facts.end() != AnswerEnd::NotLogged);
@@ -253,7 +253,7 @@ impl Tally {
             (&mut self.implied, other.implied),
             (&mut self.duplicates, other.duplicates),
             (&mut self.views, other.views),
-            (&mut self.around, other.around),
+            (&mut self.containing, other.containing),
             (&mut self.responses, other.responses),
             (&mut self.with_request_id, other.with_request_id),
             (&mut self.with_both_ids, other.with_both_ids),
@@ -268,7 +268,7 @@ impl Tally {
             (&mut self.with_call_identity, other.with_call_identity),
             (&mut self.with_counter, other.with_counter),
             (&mut self.with_cap, other.with_cap),
-            (&mut self.with_server_word, other.with_server_word),
+            (&mut self.with_retry_advice, other.with_retry_advice),
             (&mut self.with_outcome, other.with_outcome),
             (&mut self.with_answer_end, other.with_answer_end),
             (&mut self.untimed, other.untimed),
@@ -318,15 +318,15 @@ impl Tally {
     }
 }
 
-/// Facts about an attempt, as far as they are counted.
+/// The facts about an attempt that are counted.
 ///
-/// Its flags, and a bit for each further fact, so that two attempts can be compared at once.
+/// Its flags and a bit for each further fact in one number, so that comparing two attempts takes one comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Facts(u64);
 
 impl Facts {
-    const ANSWERED: u64 = 1 << 32;
-    const REJECTED: u64 = 1 << 33;
+    const RESPONSE: u64 = 1 << 32;
+    const STATUS_429: u64 = 1 << 33;
     const DURATION: u64 = 1 << 34;
     const COUNTER: u64 = 1 << 35;
     const CAP: u64 = 1 << 36;
@@ -337,8 +337,8 @@ impl Facts {
         let fact = |bit: u64, holds: bool| bit * u64::from(holds);
         Facts(
             u64::from(attempt.flags.0)
-                | fact(Facts::ANSWERED, answered(attempt))
-                | fact(Facts::REJECTED, attempt.status == 429)
+                | fact(Facts::RESPONSE, has_response(attempt))
+                | fact(Facts::STATUS_429, attempt.status == 429)
                 | fact(Facts::DURATION, attempt.duration.as_us().is_some())
                 | fact(Facts::COUNTER, attempt.number > 0 || attempt.sdk_count().is_some())
                 | fact(Facts::CAP, attempt.max_attempts > 0)
@@ -363,10 +363,10 @@ impl Facts {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FactsBatch {
     facts: Facts,
-    times: u64,
+    attempts: u64,
 }
 
 /// Returns whether a model or its provider responded.
-fn answered(attempt: &Attempt) -> bool {
+fn has_response(attempt: &Attempt) -> bool {
     attempt.status != 0 && attempt.class != Some(Class::GatewayError) && !attempt.flags.has(Flags::TOOL)
 }

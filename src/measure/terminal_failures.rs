@@ -1,4 +1,4 @@
-//! Streaks of calls of one run that failed for good in the same way, with no success in between.
+//! Streaks of calls of one run with the same terminal failure and no success in between.
 
 use super::row_ref::RowRef;
 use crate::calls::{Call, Grouping};
@@ -9,12 +9,14 @@ use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash};
 
-/// Maximum number of open streaks of one run; beyond that, the one idle for longest ends.
-const MOST_OPEN: usize = 128;
+/// Maximum number of streaks of one run that may continue. With more, the one whose first refusal is earliest ends.
+const MAX_OPEN: usize = 128;
+/// Maximum number of finished streaks of one run and class that are kept: the longest ones.
+const MAX_FINISHED: usize = 8;
 /// Attempts of one streak kept as examples: the first ones.
 const EXAMPLES: usize = 8;
 /// If the log has no durations, calls this far apart count as sequential, in µs.
-const APART_US: i64 = 1_000_000;
+const ASSUMED_DURATION_US: i64 = 1_000_000;
 
 /// How the failures of a streak were found to be the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -27,25 +29,25 @@ pub enum MatchedBy {
     Class,
 }
 
-/// An attempt that was refused for good.
+/// An attempt with a terminal failure.
 #[derive(Clone, Copy, Debug)]
 struct TerminalFailure {
     row_ref: RowRef,
-    /// Time from which the client knew of the refusal.
-    over: Time,
-    /// Fingerprint of what the refusals of one streak have in common.
+    /// Time from which the client knew of the failure.
+    known_at: Time,
+    /// Fingerprint of what the failures of one streak have in common.
     key: u64,
     class: Class,
     matched_by: MatchedBy,
-    /// Whether no earlier attempt of its call was refused for good.
+    /// Whether no earlier attempt of its call had a terminal failure.
     opens_call: bool,
-    /// Attempts of its call since the previous refusal.
+    /// Attempts of its call since the previous terminal failure.
     attempts: u32,
     guessed: bool,
     reopens: Option<Time>,
 }
 
-/// A streak: calls that failed in the same way, with no success of the run in between.
+/// A streak: calls with the same terminal failure, with no success of the run in between.
 #[derive(Clone, Debug)]
 pub struct TerminalStreak {
     /// Failure class.
@@ -55,7 +57,7 @@ pub struct TerminalStreak {
     /// Number of calls.
     pub calls: u64,
     /// Calls that started after the previous one had ended. Concurrent calls could not know of each other.
-    pub in_turn: u64,
+    pub sequential: u64,
     /// Calls that started after the first one had ended.
     pub avoidable: u64,
     /// Attempts of these calls.
@@ -66,8 +68,8 @@ pub struct TerminalStreak {
     pub seen: (Time, Time),
     /// When the usage window that refused them reopens, if logged.
     pub reopens: Option<Time>,
-    /// End of the first call, and of the last one in turn.
-    over: (Time, Time),
+    /// End of the first call, and of the last sequential one.
+    known_at: (Time, Time),
     earliest: SmallVec<[u32; EXAMPLES]>,
     last: u32,
 }
@@ -78,13 +80,13 @@ impl TerminalStreak {
             class: failure.class,
             matched_by: failure.matched_by,
             calls: u64::from(failure.opens_call),
-            in_turn: 1,
+            sequential: 1,
             avoidable: 0,
             sends: failure.attempts.into(),
             guessed: failure.guessed,
             seen: (failure.row_ref.sent, failure.row_ref.sent),
             reopens: failure.reopens,
-            over: (failure.over, failure.over),
+            known_at: (failure.known_at, failure.known_at),
             earliest: SmallVec::from_slice(&[failure.row_ref.row]),
             last: failure.row_ref.row,
         }
@@ -102,10 +104,10 @@ impl TerminalStreak {
             return;
         }
         self.calls += 1;
-        self.avoidable += u64::from(sent > self.over.0);
-        if sent > self.over.1 {
-            self.in_turn += 1;
-            self.over.1 = failure.over;
+        self.avoidable += u64::from(sent > self.known_at.0);
+        if sent > self.known_at.1 {
+            self.sequential += 1;
+            self.known_at.1 = failure.known_at;
         }
         if self.earliest.len() < EXAMPLES {
             self.earliest.push(failure.row_ref.row);
@@ -124,21 +126,23 @@ impl TerminalStreak {
 
     /// Sort key: the longest streak is the largest; of equal ones, the earliest.
     fn rank(&self) -> impl Ord + use<> {
-        (self.in_turn, self.calls, std::cmp::Reverse((self.seen, self.matched_by)))
+        (self.sequential, self.calls, std::cmp::Reverse((self.seen, self.matched_by)))
     }
 }
 
-/// Calls of one run that failed for good, judged in time order.
+type Streaks = SmallVec<[TerminalStreak; 1]>;
+
+/// Terminal failures of one run, judged in time order.
 ///
-/// Several may be merged before anything is settled. After that, only unsettled ones may be merged into it.
+/// Several may be merged before any of them is settled. Into a settled one, only unsettled ones may be merged.
 #[derive(Clone, Debug, Default)]
 pub struct TerminalFailures {
     failures: Vec<TerminalFailure>,
     successes: Vec<Time>,
     /// Streaks that may continue, by fingerprint.
     open: BTreeMap<u64, TerminalStreak>,
-    /// The longest finished streak of each class.
-    worst: BTreeMap<Class, TerminalStreak>,
+    /// The longest finished streaks of each class, longest first.
+    longest: BTreeMap<Class, Streaks>,
     /// Calls refused because of the content of their request, for which no request hash is logged.
     unhashed: u64,
 }
@@ -189,18 +193,19 @@ impl TerminalFailures {
         self.successes.extend(other.successes);
         self.unhashed += other.unhashed;
         self.open.extend(other.open);
-        other.worst.into_values().for_each(|sequence| self.end(sequence));
+        other.longest.into_values().flatten().for_each(|streak| finish(&mut self.longest, streak));
     }
 
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
         self.failures.iter_mut().for_each(|failure| visit(&mut failure.row_ref.row));
-        self.open.values_mut().chain(self.worst.values_mut()).for_each(|sequence| sequence.each_row(visit));
+        let finished = self.longest.values_mut().flatten();
+        self.open.values_mut().chain(finished).for_each(|streak| streak.each_row(visit));
     }
 
-    /// Judges what was sent before `until`, given that nothing before it is still to come.
+    /// Judges the attempts sent before `until`, given that all of them have been added.
     pub(super) fn settle(&mut self, until: Time) {
         if self.failures.is_empty() && self.open.is_empty() {
-            return forget(&mut self.successes, until);
+            return drop_before(&mut self.successes, until);
         }
         self.failures.sort_unstable_by_key(|failure| failure.row_ref);
         let due = self.failures.partition_point(|failure| failure.row_ref.sent < until);
@@ -208,37 +213,33 @@ impl TerminalFailures {
         // The last success between each refusal and the previous one, and the last one after all refusals.
         let mut last = vec![Time(i64::MIN); due + 1];
         for sent in self.successes.iter().filter(|sent| **sent < until) {
-            let place = failures.partition_point(|failure| failure.row_ref.sent <= *sent);
-            last[place] = last[place].max(*sent);
+            let index = failures.partition_point(|failure| failure.row_ref.sent <= *sent);
+            last[index] = last[index].max(*sent);
         }
         let mut succeeded = Time(i64::MIN);
         for (failure, before) in failures.iter().zip(&last) {
             succeeded = succeeded.max(*before);
             if succeeded > Time(i64::MIN) {
-                end_before(&mut self.open, &mut self.worst, succeeded);
+                finish_before(&mut self.open, &mut self.longest, succeeded);
             }
             self.open
                 .entry(failure.key)
                 .and_modify(|known| known.extend(failure))
                 .or_insert_with(|| TerminalStreak::of(failure));
-            if self.open.len() > MOST_OPEN
+            if self.open.len() > MAX_OPEN
                 && let Some(key) = self.open.iter().min_by_key(|(key, one)| (one.seen, **key)).map(|(key, _)| *key)
-                && let Some(sequence) = self.open.remove(&key)
+                && let Some(streak) = self.open.remove(&key)
             {
-                end(&mut self.worst, sequence);
+                finish(&mut self.longest, streak);
             }
         }
         if last[due] > Time(i64::MIN) {
-            end_before(&mut self.open, &mut self.worst, last[due]);
+            finish_before(&mut self.open, &mut self.longest, last[due]);
         }
-        forget(&mut self.successes, until);
+        drop_before(&mut self.successes, until);
         if until == Time(i64::MAX) {
-            end_before(&mut self.open, &mut self.worst, until);
+            finish_before(&mut self.open, &mut self.longest, until);
         }
-    }
-
-    fn end(&mut self, sequence: TerminalStreak) {
-        end(&mut self.worst, sequence);
     }
 
     /// Returns the number of calls refused because of the content of their request, for which no request hash is
@@ -248,14 +249,14 @@ impl TerminalFailures {
         self.unhashed
     }
 
-    /// Returns, for each class, the longest streak with at least `calls` sequential calls.
+    /// Returns, for each class, the longest streaks with at least `calls` sequential calls, eight at most.
     #[must_use]
     pub fn longest_streaks(&self, calls: u64) -> Vec<&TerminalStreak> {
-        self.worst.values().filter(|sequence| sequence.in_turn >= calls).collect()
+        self.longest.values().flatten().filter(|streak| streak.sequential >= calls).collect()
     }
 }
 
-fn forget(times: &mut Vec<Time>, until: Time) {
+fn drop_before(times: &mut Vec<Time>, until: Time) {
     if until == Time(i64::MAX) {
         *times = Vec::new();
     } else {
@@ -264,33 +265,36 @@ fn forget(times: &mut Vec<Time>, until: Time) {
 }
 
 /// Ends the streaks whose last refusal was before a success sent at `sent`.
-fn end_before(open: &mut BTreeMap<u64, TerminalStreak>, worst: &mut BTreeMap<Class, TerminalStreak>, sent: Time) {
-    open.retain(|_, sequence| {
-        let over = sequence.seen.1 < sent;
-        if over {
-            end(worst, sequence.clone());
+fn finish_before(open: &mut BTreeMap<u64, TerminalStreak>, longest: &mut BTreeMap<Class, Streaks>, sent: Time) {
+    open.retain(|_, streak| {
+        let is_over = streak.seen.1 < sent;
+        if is_over {
+            finish(longest, streak.clone());
         }
-        !over
+        !is_over
     });
 }
 
-/// Keeps a finished streak if it is the longest of its class and at least two calls long.
-fn end(worst: &mut BTreeMap<Class, TerminalStreak>, sequence: TerminalStreak) {
-    if sequence.in_turn < 2 {
+/// Keeps a finished streak if it is one of the longest of its class and at least two calls long.
+fn finish(longest: &mut BTreeMap<Class, Streaks>, streak: TerminalStreak) {
+    if streak.sequential < 2 {
         return;
     }
-    let known = worst.entry(sequence.class).or_insert_with(|| sequence.clone());
-    if known.rank() < sequence.rank() {
-        *known = sequence;
+    let known = longest.entry(streak.class).or_default();
+    let position = known.partition_point(|one| one.rank() >= streak.rank());
+    if position < MAX_FINISHED {
+        known.insert(position, streak);
+        known.truncate(MAX_FINISHED);
     }
 }
 
 fn failure(call: &Call<'_>, position: usize, key: u64, matched_by: MatchedBy) -> TerminalFailure {
     let attempt = call.at(position);
-    let over = if attempt.duration.as_us().is_some() { attempt.ended() } else { attempt.sent.plus_us(APART_US) };
+    let known_at =
+        if attempt.duration.as_us().is_some() { attempt.ended() } else { attempt.sent.plus_us(ASSUMED_DURATION_US) };
     TerminalFailure {
         row_ref: RowRef::of(call.table(), call.rows()[position]),
-        over,
+        known_at,
         key,
         class: attempt.class.unwrap_or(Class::Unknown),
         matched_by,
@@ -310,8 +314,8 @@ fn first_unhashed(call: &Call<'_>) -> Option<usize> {
     })
 }
 
-/// Returns whether the refusals of a streak may be of different requests with the same message: any request that is too
-/// large gets the same one.
+/// Returns whether the failures of a streak may be of different requests with the same message, as for requests that
+/// are too large.
 fn is_guess(attempt: &Attempt, matched_by: MatchedBy) -> bool {
     let about_size =
         matches!(attempt.class, Some(Class::ContextTooLong | Class::RequestTooLarge | Class::RequestOverLimit));
@@ -328,25 +332,25 @@ fn streak_key(call: &Call<'_>, position: usize) -> Option<(u64, MatchedBy)> {
         return Some((fingerprint((class.name(), detail.request_hash)), MatchedBy::Request));
     }
     // A usage window belongs to the account, and its message differs each time because it states the remaining time.
-    let words = detail.message.is_some() && class != Class::UsageWindow;
-    let matched_by = if words { MatchedBy::Message } else { MatchedBy::Class };
-    let told = match subject {
+    let has_message = detail.message.is_some() && class != Class::UsageWindow;
+    let matched_by = if has_message { MatchedBy::Message } else { MatchedBy::Class };
+    let is_repeatable = match subject {
         Subject::Account => true,
         Subject::Request => matched_by == MatchedBy::Message,
         Subject::Answer => false,
     };
     let (origin, names) = (call.origin(position), &call.table().names);
     let text = |name: Symbol| names.text(name);
-    let who = [origin.provider, origin.model, origin.org, origin.api_key, origin.workspace].map(text);
-    let message = if words { text(detail.message) } else { "" };
-    told.then(|| (fingerprint((class.name(), message, who)), matched_by))
+    let account = [origin.provider, origin.model, origin.org, origin.api_key, origin.workspace].map(text);
+    let message = if has_message { text(detail.message) } else { "" };
+    is_repeatable.then(|| (fingerprint((class.name(), message, account)), matched_by))
 }
 
 fn fingerprint(of: impl Hash) -> u64 {
     FixedState::with_seed(0).hash_one(of)
 }
 
-/// What a lasting failure concerns, and so which calls will fail too.
+/// What a terminal failure concerns, and therefore which other calls will fail.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Subject {
     /// All requests of the account, or to the model.
@@ -358,8 +362,8 @@ enum Subject {
 }
 
 impl Subject {
-    /// Returns the subject of a failure class. Excluded are spent caps, which rule RL102 covers, cancelled calls, which
-    /// the caller intended, and unknown failures, which may not last.
+    /// Returns the subject of a failure class. Excluded are exhausted spend caps, which rule RL102 covers, cancelled
+    /// calls, which the caller intended, and unknown failures, which may be temporary.
     fn of(class: Class) -> Option<Subject> {
         match class {
             Class::Authentication

@@ -2,7 +2,9 @@
 
 mod exhaustion;
 
-use super::{CallTerms, FanoutTerms, Fleet, GateTerms, Ignored, Ramp, RampTerms, ScopeTally, Terms, Train, WaveTerms};
+use super::{
+    CallTerms, FanoutTerms, Fleet, GateTerms, IgnoredWindows, Ramp, RampTerms, ScopeTally, Terms, Train, WaveTerms,
+};
 use crate::calls::{Call, GiveUpLimits, Horizon, group};
 use crate::ingest::read_str;
 use crate::model::{AttemptTable, Time};
@@ -14,7 +16,7 @@ const CALL_TERMS: CallTerms = CallTerms {
     tolerance_us: 50_000,
     no_wait_us: 50_000,
     late_attempt: 3,
-    worth_us: 300_000_000,
+    resume_later_us: 300_000_000,
 };
 
 /// Creates a log with limits, overloads, caps, retries, several runs and models.
@@ -26,11 +28,11 @@ fn busy_log() -> Vec<String> {
     };
     let mut lines = Vec::new();
     for call in 0..400 {
-        let crowd = call % 2 == 0;
-        let mut at = 1_773_133_200_000 + if crowd { 3_000 } else { random(60_000) };
+        let simultaneous = call % 2 == 0;
+        let mut at = 1_773_133_200_000 + if simultaneous { 3_000 } else { random(60_000) };
         let (run, model, org) = (random(9), random(2), random(3));
         for attempt in 1..=1 + random(4) {
-            let status = match random(10) + if crowd && attempt == 1 { 5 } else { 0 } {
+            let status = match random(10) + if simultaneous && attempt == 1 { 5 } else { 0 } {
                 0..=6 => r#""status":200"#,
                 7 => r#""status":429,"retry_after":2,"error_type":"rate_limit_error""#,
                 8 => r#""status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached""#,
@@ -49,8 +51,8 @@ fn busy_log() -> Vec<String> {
     lines
 }
 
-/// Creates a step of three runs: successes that get slower, a key refused again and again, and calls that fail for lack
-/// of capacity.
+/// Creates one step of three runs: successes that get slower, an API key that is refused repeatedly, and calls that
+/// fail for lack of capacity.
 fn slow_decline(step: u64) -> Vec<String> {
     let line = |run: &str, attempt: u64, rest: String| {
         let at = 1_773_133_200_123 + step * 5_000 + attempt * 700;
@@ -70,25 +72,25 @@ fn slow_decline(step: u64) -> Vec<String> {
 /// Summarises the calls that `wanted` accepts, by their index in the order of grouping.
 fn summary<'a>(table: &'a AttemptTable, wanted: impl Fn(usize) -> bool) -> Fleet<'a> {
     let horizon = Horizon { data_end: Time(i64::MAX), complete: true, give_up_limits: GiveUpLimits::default() };
-    let (groups, mut fleet, mut place) = (group(table), Fleet::new(table), 0);
-    let mut take = |call: &Call<'_>| {
-        if wanted(place) {
+    let (groups, mut fleet, mut index) = (group(table), Fleet::new(table), 0);
+    let mut add = |call: &Call<'_>| {
+        if wanted(index) {
             fleet.absorb(call, &CALL_TERMS);
         }
-        place += 1;
+        index += 1;
     };
     for piece in groups.pieces() {
-        groups.calls(piece, &horizon, |_| true, &mut take);
+        groups.calls(piece, &horizon, |_| true, &mut add);
     }
     fleet
 }
 
 const TERMS: FanoutTerms = FanoutTerms {
     starts: 6,
-    met_share: 0.2,
-    over_normal: 1.5,
+    refused_share: 0.2,
+    over_baseline: 1.5,
     deviations: 8.0,
-    usual_us: 30_000_000,
+    baseline_us: 30_000_000,
     near_us: 10_000_000,
 };
 
@@ -105,9 +107,9 @@ const ALL: Terms = Terms {
         refusals: 1,
         before: 5,
         deviations: 8.0,
-        risen_us: 10_000_000,
-        before_us: 60_000_000,
-        least_before_us: 30_000_000,
+        rise_us: 10_000_000,
+        baseline_us: 60_000_000,
+        min_baseline_us: 30_000_000,
     },
     wave: WAVES,
 };
@@ -118,11 +120,11 @@ fn wave<R: std::fmt::Debug>(mut train: Train, row: impl Fn(u32) -> R) -> String 
 }
 
 /// Formats everything a rule may query of a summary, independently of the order of lines.
-fn told(fleet: &mut Fleet<'_>) -> String {
+fn described(fleet: &mut Fleet<'_>) -> String {
     fleet.settle(&ALL);
     let table = fleet.table;
     let row = |row: u32| (table.rows[row as usize].sent, table.rows[row as usize].key);
-    let shut = |mut ignored: Ignored| {
+    let closed_window = |mut ignored: IgnoredWindows| {
         let rows = (row(std::mem::take(&mut ignored.opened_by)), std::mem::take(&mut ignored.examples));
         format!("{ignored:?} {:?} {:?}", rows.0, rows.1.into_iter().map(row).collect::<Vec<_>>())
     };
@@ -154,16 +156,16 @@ fn told(fleet: &mut Fleet<'_>) -> String {
         let (width, flow) = scoped.flow.clone().sorted();
         let flow: Vec<_> =
             flow.iter().map(|(at, flow)| (at, flow.sends, flow.ok, flow.rejected, flow.overloaded)).collect();
-        let closed = scoped.instants.ignored().map(|ignored| shut(ignored.clone()));
-        let trains: Vec<_> = scoped.instants.trains(&WAVES).into_iter().map(|train| wave(train, row)).collect();
-        let ramps: Vec<_> = scoped.instants.ramps().iter().map(ramp).collect();
+        let closed = scoped.short_window.ignored().map(|ignored| closed_window(ignored.clone()));
+        let trains: Vec<_> = scoped.short_window.trains(&WAVES).into_iter().map(|train| wave(train, row)).collect();
+        let ramps: Vec<_> = scoped.short_window.ramps().iter().map(ramp).collect();
         let _ = writeln!(out, "{trains:?} {ramps:?}");
-        let peaks = scoped.instants.peaks();
+        let peaks = scoped.short_window.peaks();
         let _ = writeln!(out, "{:?} {:?} {:?}", peaks.in_flight(), peaks.per_minute(), peaks.points(0));
         let (overloaded_calls, earliest) = scoped.overloaded_calls.at_least(4);
         let earliest: Vec<_> = earliest.iter().map(|one| (row(one.row_ref.row), one.ended)).collect();
         let _ = writeln!(out, "{overloaded_calls} overloaded {earliest:?}");
-        let fanout = scoped.instants.worst_fanout().map(|mut fanout| {
+        let fanout = scoped.short_window.worst_fanout().map(|mut fanout| {
             let examples: Vec<_> = std::mem::take(&mut fanout.examples).into_iter().map(row).collect();
             format!("{fanout:?} {examples:?}")
         });
@@ -175,7 +177,7 @@ fn told(fleet: &mut Fleet<'_>) -> String {
             "{:?} {:?} {} {}",
             key.names(table),
             backoff.schedule(),
-            backoff.dictated,
+            backoff.server_requested,
             fleet.backoffs.peak_concurrent_waits(&key)
         );
         for (number, step) in &backoff.steps {
@@ -184,7 +186,7 @@ fn told(fleet: &mut Fleet<'_>) -> String {
         }
     }
     for (key, cap) in fleet.sorted_caps() {
-        let opened = cap.opened_since(cap.known(table));
+        let opened = cap.opened_since(cap.known_at(table));
         let _ = writeln!(out, "{:?} {:?} {:?} {opened:?}", key.class, row(cap.first.row), row(cap.last.row));
     }
     let mut incidents: Vec<String> = Vec::new();
@@ -200,17 +202,17 @@ fn told(fleet: &mut Fleet<'_>) -> String {
 }
 
 #[test]
-fn halves_merge_into_the_whole_in_either_order() {
+fn parts_merge_into_the_whole_in_any_order() {
     let table = read_str(&busy_log().join("\n"));
-    let whole = told(&mut summary(&table, |_| true));
+    let whole = described(&mut summary(&table, |_| true));
     for modulus in [2, 3, 7] {
-        let part = |rest: usize| summary(&table, move |place| place % modulus == rest);
+        let part = |rest: usize| summary(&table, move |index| index % modulus == rest);
         let mut forward = part(0);
         (1..modulus).for_each(|rest| forward.merge(part(rest)));
         let mut backward = part(modulus - 1);
         (0..modulus - 1).rev().for_each(|rest| backward.merge(part(rest)));
-        assert_eq!(told(&mut forward), whole, "{modulus} parts");
-        assert_eq!(told(&mut backward), whole, "{modulus} parts backwards");
+        assert_eq!(described(&mut forward), whole, "{modulus} parts");
+        assert_eq!(described(&mut backward), whole, "{modulus} parts backwards");
     }
     assert!(whole.contains("Fanout"), "the log holds no burst");
     assert!(whole.contains("Train"), "the log holds no waves");
@@ -220,16 +222,16 @@ fn halves_merge_into_the_whole_in_either_order() {
 }
 
 #[test]
-fn plain_calls_come_to_the_same_by_either_way() {
+fn single_successes_are_counted_as_by_absorbing_their_calls() {
     let mut lines = busy_log();
-    // Vary what the log says about some plain calls.
-    for (place, line) in lines.iter_mut().enumerate().filter(|(place, _)| place % 5 == 0) {
-        let more = [r#""request_id":"q""#, r#""model":"other""#, r#""sdk_retry_count":0"#][place % 3];
+    // Vary the fields of some calls of one success.
+    for (index, line) in lines.iter_mut().enumerate().filter(|(index, _)| index % 5 == 0) {
+        let more = [r#""request_id":"q""#, r#""model":"other""#, r#""sdk_retry_count":0"#][index % 3];
         *line = line.replace(r#","duration_ms":40"#, "").replacen('{', &format!("{{{more},"), 1);
     }
     let table = read_str(&lines.join("\n"));
     let horizon = Horizon { data_end: Time(i64::MAX), complete: true, give_up_limits: GiveUpLimits::default() };
-    let (groups, mut fleet, mut plain_rows) = (group(&table), Fleet::new(&table), Vec::new());
+    let (groups, mut fleet, mut single_rows) = (group(&table), Fleet::new(&table), Vec::new());
     for piece in groups.pieces() {
         groups.calls(
             piece,
@@ -237,14 +239,14 @@ fn plain_calls_come_to_the_same_by_either_way() {
             |_| true,
             |call| match call.single_success_row() {
                 Some(row) => {
-                    plain_rows.push(row);
+                    single_rows.push(row);
                 }
                 None => fleet.absorb(call, &CALL_TERMS),
             },
         );
     }
-    assert!(plain_rows.len() > 50, "{} calls are plain", plain_rows.len());
-    fleet.stats.absorb_single_successes(&table, plain_rows.into_iter(), Time(i64::MIN));
+    assert!(single_rows.len() > 50, "{} single successes", single_rows.len());
+    fleet.stats.absorb_single_successes(&table, single_rows.into_iter(), Time(i64::MIN));
     let mut other = summary(&table, |_| true);
     assert_eq!(fleet.tally, other.tally);
     let load = |tally: &ScopeTally| {
@@ -253,7 +255,7 @@ fn plain_calls_come_to_the_same_by_either_way() {
     };
     let loads = |fleet: &Fleet<'_>| fleet.sorted_scopes().into_iter().map(|(_, tally)| load(tally)).collect::<Vec<_>>();
     assert_eq!(loads(&fleet), loads(&other));
-    assert_eq!(told(&mut fleet), told(&mut other));
+    assert_eq!(described(&mut fleet), described(&mut other));
 }
 
 #[test]
@@ -261,11 +263,11 @@ fn the_order_of_lines_does_not_matter() {
     let mut lines = busy_log();
     let (before, after);
     before = read_str(&lines.join("\n"));
-    let whole = told(&mut summary(&before, |_| true));
+    let whole = described(&mut summary(&before, |_| true));
     lines.reverse();
     lines.rotate_left(101);
     after = read_str(&lines.join("\n"));
-    assert_eq!(told(&mut summary(&after, |_| true)), whole);
+    assert_eq!(described(&mut summary(&after, |_| true)), whole);
 }
 
 #[test]
@@ -273,7 +275,7 @@ fn lines_delivered_twice_change_nothing_but_their_count() {
     let lines = busy_log();
     let (once, twice) = (read_str(&lines.join("\n")), read_str(&[lines.join("\n"), lines.join("\n")].join("\n")));
     let (mut once, mut twice) = (summary(&once, |_| true), summary(&twice, |_| true));
-    assert_eq!(told(&mut once), told(&mut twice));
+    assert_eq!(described(&mut once), described(&mut twice));
     assert_eq!((once.tally.duplicates, twice.tally.duplicates), (0, lines.len() as u64));
 }
 
@@ -294,7 +296,7 @@ fn closed(table: &AttemptTable) -> Option<(u64, u64, u64)> {
     let mut fleet = summary(table, |_| true);
     fleet.settle(&ALL);
     let (_, scope) = fleet.sorted_scopes()[0];
-    scope.instants.ignored().map(|ignored| (ignored.windows, ignored.collisions(), ignored.passed))
+    scope.short_window.ignored().map(|ignored| (ignored.windows, ignored.collisions(), ignored.succeeded))
 }
 
 #[test]
@@ -305,7 +307,7 @@ fn sends_inside_a_window_are_counted_once_each() {
 }
 
 #[test]
-fn windows_that_do_not_touch_are_told_apart() {
+fn windows_that_do_not_touch_are_counted_separately() {
     let table = log(&[
         (0, "a", LIMITED),
         (1_000, "b", OK),
@@ -317,7 +319,7 @@ fn windows_that_do_not_touch_are_told_apart() {
 }
 
 #[test]
-fn who_was_on_the_way_or_waited_does_not_collide() {
+fn sends_in_flight_or_after_the_wait_do_not_collide() {
     let table = log(&[(0, "a", LIMITED), (50, "b", LIMITED), (4_060, "b", LIMITED), (4_070, "a", LIMITED)]);
     assert_eq!(closed(&table), None);
 }
@@ -330,20 +332,20 @@ fn a_call_does_not_collide_with_its_own_window() {
 
 #[test]
 fn a_retry_that_obeys_its_own_hint_does_not_collide() {
-    // `b` was told 4 s, came back after 4 s, and ran into the window that `c` had opened meanwhile.
+    // `b` was asked to wait 4 s, retried after 4 s, and was refused in the window that `c` had opened meanwhile.
     let table = log(&[(0, "a", LIMITED), (50, "b", LIMITED), (2_000, "c", LIMITED), (4_200, "b", LIMITED)]);
     assert_eq!(closed(&table), Some((1, 1, 0)));
 }
 
 #[test]
-fn hurried_retries_collide_with_what_others_were_told() {
+fn early_retries_collide_with_windows_of_other_calls() {
     let table = log(&[(0, "a", LIMITED), (50, "b", LIMITED), (1_000, "a", LIMITED), (1_050, "b", LIMITED)]);
     assert_eq!(closed(&table), Some((1, 2, 0)));
 }
 
-fn burst(starts: u64, met: u64, apart_ms: u64) -> AttemptTable {
+fn burst(starts: u64, refused: u64, apart_ms: u64) -> AttemptTable {
     let names: Vec<String> = (0..starts).map(|call| format!("c{call}")).collect();
-    let record = |call: u64| if call < met { OVERLOADED } else { OK };
+    let record = |call: u64| if call < refused { OVERLOADED } else { OK };
     let records: Vec<(u64, &str, &str)> =
         names.iter().zip(0..).map(|(name, call)| (call * apart_ms, name.as_str(), record(call))).collect();
     log(&records)
@@ -352,20 +354,20 @@ fn burst(starts: u64, met: u64, apart_ms: u64) -> AttemptTable {
 fn fanout(table: &AttemptTable) -> Option<(u64, u64, u64)> {
     let fanout = FanoutTerms {
         starts: 12,
-        met_share: 0.25,
-        over_normal: 3.0,
+        refused_share: 0.25,
+        over_baseline: 3.0,
         deviations: 8.0,
-        usual_us: 30_000_000,
+        baseline_us: 30_000_000,
         near_us: 10_000_000,
     };
     let mut fleet = summary(table, |_| true);
     fleet.settle(&Terms { fanout, ..ALL });
     let (_, scope) = fleet.sorted_scopes()[0];
-    scope.instants.worst_fanout().map(|fanout| (fanout.starts, fanout.met, fanout.trains))
+    scope.short_window.worst_fanout().map(|fanout| (fanout.starts, fanout.refused, fanout.bursts))
 }
 
 #[test]
-fn a_burst_needs_enough_starts_within_a_second_and_enough_of_them_met() {
+fn a_burst_needs_enough_starts_within_a_second_and_enough_refusals() {
     assert_eq!(fanout(&burst(12, 3, 90)), Some((12, 3, 1)));
     assert_eq!(fanout(&burst(11, 11, 10)), None);
     assert_eq!(fanout(&burst(12, 2, 90)), None);

@@ -1,13 +1,13 @@
 //! Events by short time buckets of fixed width.
 //!
-//! [`crate::model::TimeSeries`] widens its buckets as a log grows, which suits charts, but events within a second need a
-//! fixed resolution. A list has at most twice as many entries as there are buckets with events, and its reader discards
-//! the buckets that are final.
+//! [`crate::model::TimeSeries`] widens its buckets as a log grows, which suits charts, but events within a second need
+//! a fixed resolution. A list has at most twice as many entries as there are buckets with events, and its user discards
+//! buckets that are final.
 
 use crate::model::AttemptTable;
 
 /// Events of one bucket. Merging must be associative and commutative.
-pub(super) trait Moment: Clone {
+pub(super) trait BucketEvents: Clone {
     /// Adds other events of the same bucket.
     fn merge(&mut self, table: &AttemptTable, other: &Self);
 }
@@ -27,12 +27,12 @@ impl<T> Default for TimeBuckets<T> {
     }
 }
 
-/// Number of late entries that may accumulate, so that short lists are not sorted too often.
-const SLACK: usize = 1024;
+/// Number of late entries that may accumulate before they are sorted in, so that short lists are not sorted too often.
+const MAX_LATE: usize = 1024;
 /// Maximum number of entries that are moved to insert an earlier one; events arrive nearly in time order.
-const NEAR: usize = 64;
+const MAX_MOVED: usize = 64;
 
-impl<T: Moment> TimeBuckets<T> {
+impl<T: BucketEvents> TimeBuckets<T> {
     #[inline]
     pub(super) fn add(&mut self, table: &AttemptTable, key: i64, event: T) {
         let last = self.list.last().map_or(i64::MIN, |(last, _)| *last);
@@ -45,21 +45,22 @@ impl<T: Moment> TimeBuckets<T> {
 
     /// Adds an event of a bucket that is `apart` buckets before the last one.
     fn add_before(&mut self, table: &AttemptTable, apart: u64, key: i64, event: T) {
-        // There are at most as many entries as buckets between the two, and exactly as many if there are no gaps.
-        let near = (self.list.len() as u64).saturating_sub(apart.saturating_add(1)) as usize;
-        if let Some((known, mine)) = self.list.get_mut(near)
+        // The bucket is at most `apart` entries before the last one, and exactly that many if there are no gaps. The
+        // search starts there.
+        let first = (self.list.len() as u64).saturating_sub(apart.saturating_add(1)) as usize;
+        if let Some((known, mine)) = self.list.get_mut(first)
             && *known == key
         {
             return mine.merge(table, &event);
         }
-        let place = near + self.list[near..].partition_point(|(other, _)| *other < key);
-        let moved = self.list.len() - place;
-        match self.list.get_mut(place) {
+        let index = first + self.list[first..].partition_point(|(other, _)| *other < key);
+        let moved = self.list.len() - index;
+        match self.list.get_mut(index) {
             Some((known, mine)) if *known == key => mine.merge(table, &event),
-            _ if moved <= NEAR => self.list.insert(place, (key, event)),
+            _ if moved <= MAX_MOVED => self.list.insert(index, (key, event)),
             _ => {
                 self.late.push((key, event));
-                self.settle_when_due(table);
+                self.sort_if_due(table);
             }
         }
     }
@@ -71,7 +72,7 @@ impl<T: Moment> TimeBuckets<T> {
         }
         self.late.extend(other.list);
         self.late.extend(other.late);
-        self.settle_when_due(table);
+        self.sort_if_due(table);
     }
 
     /// Returns the number of entries, of which several may be of one bucket.
@@ -88,9 +89,9 @@ impl<T: Moment> TimeBuckets<T> {
     }
 
     /// Returns every bucket with events, in time order.
-    pub(super) fn in_order(&mut self, table: &AttemptTable) -> &[(i64, T)] {
+    pub(super) fn sorted(&mut self, table: &AttemptTable) -> &[(i64, T)] {
         if !self.late.is_empty() {
-            self.settle(table);
+            self.sort(table);
         }
         &self.list
     }
@@ -98,20 +99,20 @@ impl<T: Moment> TimeBuckets<T> {
     /// Discards the buckets before `key`.
     pub(super) fn forget_before(&mut self, key: i64) {
         self.late.retain(|(other, _)| *other >= key);
-        let gone = self.list.partition_point(|(other, _)| *other < key);
-        self.list.drain(..gone);
+        let discarded = self.list.partition_point(|(other, _)| *other < key);
+        self.list.drain(..discarded);
         // Keep room for twice the entries.
-        self.list.shrink_to(2 * self.list.len() + SLACK);
+        self.list.shrink_to(2 * self.list.len() + MAX_LATE);
     }
 
-    fn settle_when_due(&mut self, table: &AttemptTable) {
-        if self.late.len() >= self.list.len() + SLACK {
-            self.settle(table);
+    fn sort_if_due(&mut self, table: &AttemptTable) {
+        if self.late.len() >= self.list.len() + MAX_LATE {
+            self.sort(table);
         }
     }
 
     /// Sorts, and merges entries with the same key.
-    fn settle(&mut self, table: &AttemptTable) {
+    fn sort(&mut self, table: &AttemptTable) {
         self.list.append(&mut self.late);
         self.late = Vec::new();
         self.list.sort_by_key(|(key, _)| *key);
@@ -132,41 +133,41 @@ mod tests {
     #[derive(Clone, Debug, PartialEq)]
     struct Count(u32);
 
-    impl Moment for Count {
+    impl BucketEvents for Count {
         fn merge(&mut self, _: &AttemptTable, other: &Count) {
             self.0 += other.0;
         }
     }
 
-    fn told(keys: impl Iterator<Item = i64>) -> Vec<(i64, Count)> {
-        let (table, mut moments) = (AttemptTable::default(), TimeBuckets::default());
-        keys.for_each(|key| moments.add(&table, key, Count(1)));
-        moments.in_order(&table).to_vec()
+    fn described(keys: impl Iterator<Item = i64>) -> Vec<(i64, Count)> {
+        let (table, mut buckets) = (AttemptTable::default(), TimeBuckets::default());
+        keys.for_each(|key| buckets.add(&table, key, Count(1)));
+        buckets.sorted(&table).to_vec()
     }
 
     #[test]
     fn the_order_of_events_does_not_matter() {
         let keys = || (0..9_000).map(|n| n / 3);
         let expected: Vec<_> = (0..3_000).map(|key| (key, Count(3))).collect();
-        assert_eq!(told(keys()), expected);
-        assert_eq!(told(keys().rev()), expected);
-        // Somewhat late, and far too late.
+        assert_eq!(described(keys()), expected);
+        assert_eq!(described(keys().rev()), expected);
+        // Events that are a little late, and events that are very late.
         let swapped = |n: i64| if n % 200 < 100 { n + 100 } else { n - 100 };
-        assert_eq!(told((0..9_000).map(|n| swapped(n) / 3)), expected);
-        assert_eq!(told((0..9_000).map(|n| n * 7_919 % 9_000 / 3)), expected);
+        assert_eq!(described((0..9_000).map(|n| swapped(n) / 3)), expected);
+        assert_eq!(described((0..9_000).map(|n| n * 7_919 % 9_000 / 3)), expected);
         // With gaps in between.
         let sparse = |n: i64| n / 3 * 5;
         let spread: Vec<_> = (0..3_000).map(|key| (key * 5, Count(3))).collect();
-        assert_eq!(told((0..9_000).map(|n| sparse(swapped(n)))), spread);
+        assert_eq!(described((0..9_000).map(|n| sparse(swapped(n)))), spread);
     }
 
     #[test]
-    fn what_is_forgotten_is_gone_and_the_rest_stays() {
-        let (table, mut moments) = (AttemptTable::default(), TimeBuckets::default());
-        (0..500).for_each(|key| moments.add(&table, key, Count(1)));
-        moments.forget_before(400);
-        (380..420).rev().for_each(|key| moments.add(&table, key, Count(1)));
-        let counts: Vec<u32> = moments.in_order(&table).iter().map(|(_, count)| count.0).collect();
+    fn forgotten_buckets_are_removed_and_others_stay() {
+        let (table, mut buckets) = (AttemptTable::default(), TimeBuckets::default());
+        (0..500).for_each(|key| buckets.add(&table, key, Count(1)));
+        buckets.forget_before(400);
+        (380..420).rev().for_each(|key| buckets.add(&table, key, Count(1)));
+        let counts: Vec<u32> = buckets.sorted(&table).iter().map(|(_, count)| count.0).collect();
         assert_eq!((counts.len(), counts.iter().sum::<u32>()), (120, 140));
     }
 }

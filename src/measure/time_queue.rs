@@ -21,19 +21,20 @@ impl TimeQueue {
     }
 }
 
-/// Sorts times, which are rather evenly distributed: first into parts of few times each, then by insertion.
+/// Sorts times in linear time if they are about evenly distributed, as send times are: first into parts of few times
+/// each, then by insertion.
 fn sort_times(list: &mut Vec<i64>) {
-    if list.len() < SHORT {
+    if list.len() < MIN_PARTED_LEN {
         return list.sort_unstable();
     }
     if list.is_sorted() {
         return;
     }
     let (first, last) = list.iter().fold((i64::MAX, i64::MIN), |(first, last), at| (first.min(*at), last.max(*at)));
-    let most = list.len() / TOGETHER;
+    let most = list.len() / PER_PART;
     let shift = u64::BITS - (last.abs_diff(first) / most as u64).leading_zeros();
     let part = |at: &i64| (at.abs_diff(first) >> shift) as usize;
-    // Start of each part; once its times are placed, its end.
+    // Start of each part, and once its times are copied, its end.
     let mut bounds = vec![0; part(&last) + 1];
     list.iter().for_each(|at| bounds[part(at)] += 1);
     let mut sum = 0;
@@ -46,14 +47,14 @@ fn sort_times(list: &mut Vec<i64>) {
     }
     let mut begin = 0;
     for end in bounds {
-        if end - begin > MANY {
+        if end - begin > MAX_INSERTED {
             sorted[begin..end].sort_unstable();
         }
         begin = end;
     }
-    // The rest moves by a few places only.
-    for place in 1..sorted.len() {
-        let (at, mut free) = (sorted[place], place);
+    // Within its part, each time moves by a few places only.
+    for index in 1..sorted.len() {
+        let (at, mut free) = (sorted[index], index);
         while free > 0 && sorted[free - 1] > at {
             sorted[free] = sorted[free - 1];
             free -= 1;
@@ -63,12 +64,12 @@ fn sort_times(list: &mut Vec<i64>) {
     *list = sorted;
 }
 
-/// Lists shorter than this are sorted by comparison.
-const SHORT: usize = 64;
+/// Lists shorter than this are sorted by the standard library.
+const MIN_PARTED_LEN: usize = 64;
 /// Average number of times in a part.
-const TOGETHER: usize = 4;
-/// Parts with more times are sorted separately.
-const MANY: usize = 16;
+const PER_PART: usize = 4;
+/// Parts with more times than this are sorted by the standard library, since insertion would take quadratic time.
+const MAX_INSERTED: usize = 16;
 
 #[cfg(test)]
 mod tests {
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn times_come_out_in_order_however_they_are_spread() {
+    fn times_are_returned_in_order_whatever_their_distribution() {
         let nearly_in_order = |n: i64| n * 1_000 + n * n % 7_919;
         assert_in_order(&(0..5_000).map(nearly_in_order).collect::<Vec<_>>());
         assert_in_order(&(0..5_000).rev().collect::<Vec<_>>());

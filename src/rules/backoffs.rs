@@ -5,7 +5,7 @@ use crate::measure::{Fleet, LoopKey, LoopTally, Step};
 use crate::model::{Scope, Symbol};
 use crate::rules::shared::cut;
 
-/// Describes a loop by the name to look for in the code.
+/// Describes a loop by the name that the log has for it.
 pub(super) fn label(fleet: &Fleet<'_>, key: LoopKey) -> String {
     let [provider, client, layer] = key.names(fleet.table).map(|name| cut(name, 40));
     let named = [client, layer, provider].into_iter().find(|name| !name.is_empty());

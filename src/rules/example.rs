@@ -1,7 +1,7 @@
 //! Examples of rules: a log, optionally preceded by a configuration and a line of `---`.
 
 /// Separator between configuration and log.
-const BORDER: &str = "\n---\n";
+const SEPARATOR: &str = "\n---\n";
 
 /// One example, split into its two parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ impl<'e> Example<'e> {
     /// Splits the text of an example.
     #[must_use]
     pub fn of(text: &'e str) -> Example<'e> {
-        let (config, log) = text.split_once(BORDER).unwrap_or(("", text));
+        let (config, log) = text.split_once(SEPARATOR).unwrap_or(("", text));
         Example { config, log }
     }
 }

@@ -19,10 +19,10 @@ pub struct Hit {
     pub class: Option<Class>,
     /// Rows of the table that are the evidence.
     pub rows: SmallVec<[u32; 8]>,
-    /// Rows that could not have helped; over all rules, each is counted once.
+    /// Rows that could not have helped. Each row is counted once, even if several rules report it.
     pub wasted: SmallVec<[u32; 8]>,
-    /// Rows in excess of what one sound retry loop makes. They may have helped; no row is counted as both excess and
-    /// wasted.
+    /// Rows beyond those that a single correct retry loop would have made. They may have helped; no row is counted as
+    /// both excess and wasted.
     pub excess: SmallVec<[u32; 8]>,
     /// Excess attempts not among the rows, for rules that see only counts.
     pub excess_more: u64,
@@ -30,7 +30,7 @@ pub struct Hit {
     pub wasted_more: u64,
     /// Further wasted attempts, which other rules count as well.
     pub shared_waste: u64,
-    /// Useless waiting in seconds.
+    /// Waiting without benefit, in seconds.
     pub wait_s: f64,
     /// Figures that the rule compared.
     pub evidence: Vec<(&'static str, Evidence)>,

@@ -43,7 +43,7 @@ pub enum Field {
     ShouldRetry,
     /// `request_id`.
     RequestId,
-    /// `outcome` as the logger saw it.
+    /// `outcome` according to the logger.
     Outcome,
     /// `stop_reason`, or another value that shows whether the answer is complete.
     StopReason,
@@ -73,8 +73,8 @@ pub enum Field {
     Provider,
     /// `model`.
     Model,
-    /// Retry counter of whatever resends beneath the client: `x-envoy-attempt-count`, `x-litellm-attempted-retries`,
-    /// `http.request.resend_count`.
+    /// Retry counter of a layer that resends beneath the client: `x-envoy-attempt-count`,
+    /// `x-litellm-attempted-retries`, `http.request.resend_count`.
     SendsBeneath,
     /// `error_code` or `error_message` on failures.
     ErrorText,
@@ -86,7 +86,7 @@ pub enum Field {
     Layer,
     /// `timeout_s`.
     Timeout,
-    /// `request_id`, or a call and a position in it, by which to tell a repeated record from another attempt.
+    /// `request_id`, or a call id and a number, which distinguish a repeated record from another attempt.
     Identity,
 }
 
@@ -149,10 +149,10 @@ pub enum Check {
     /// Judges one settled call at a time, with at most one finding each.
     Call(fn(&Call<'_>, &Settings) -> Option<Hit>),
     /// Like [`Check::Call`], for rules that may lack evidence: the error is the missing field.
-    CallIfTold(fn(&Call<'_>, &Settings) -> Result<Option<Hit>, Field>),
-    /// Like [`Check::Call`]. Once all calls are judged, the second function adds to each finding which share of the
-    /// calls of its service have such a finding; it gets the number of those findings.
-    CallOfAll(fn(&Call<'_>, &Settings) -> Option<Hit>, fn(&Fleet<'_>, Service, u64, &mut Hit)),
+    CallIfLogged(fn(&Call<'_>, &Settings) -> Result<Option<Hit>, Field>),
+    /// Like [`Check::Call`]. Once all calls are judged, the second function completes each finding with the share of
+    /// the calls of its service that have such a finding; its third argument is their number.
+    CallWithShare(fn(&Call<'_>, &Settings) -> Option<Hit>, fn(&Fleet<'_>, Service, u64, &mut Hit)),
     /// Like [`Check::Call`], with a second function for findings that only several calls together show.
     CallAndFleet(fn(&Call<'_>, &Settings) -> Option<Hit>, fn(&Fleet<'_>, &Settings) -> Vec<Hit>),
     /// Judges the merged summaries.
@@ -203,15 +203,15 @@ impl Rule {
         self.exceptions.iter().flat_map(|list| list.iter().copied())
     }
 
-    /// Whether `prefix` is the code of the rule or the beginning of it, ignoring case.
+    /// Returns whether `prefix` is the code of the rule or the beginning of it, ignoring case.
     #[must_use]
     pub fn begins_with(&self, prefix: &str) -> bool {
         !prefix.is_empty() && self.code.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
     }
 
-    /// Whether `word` is the name of the rule, or its code or the beginning of that, ignoring case.
+    /// Returns whether `word` is the name of the rule, or its code or the beginning of that, ignoring case.
     #[must_use]
-    pub fn is_meant_by(&self, word: &str) -> bool {
+    pub fn matches_word(&self, word: &str) -> bool {
         self.begins_with(word) || self.name.eq_ignore_ascii_case(word)
     }
 }

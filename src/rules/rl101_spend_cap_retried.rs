@@ -29,7 +29,7 @@ pub(super) const RULE: Rule = Rule {
         &["Another key or workspace of the organisation draws on the same cap; where keys or workspaces differ and \
              no organisation is logged, that is not known."],
     ],
-    check: Check::CallIfTold(check),
+    check: Check::CallIfLogged(check),
     firing: &[
         r#"{"ts":"2026-03-10T09:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}
 {"ts":"2026-03-10T09:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":429,"error_type":"rate_limit_error","error_code":"enforced_spend_limit_reached"}"#,
@@ -54,8 +54,8 @@ pub(super) const RULE: Rule = Rule {
 fn check(call: &Call<'_>, _: &Settings) -> Result<Option<Hit>, Field> {
     let capped = |p: usize| call.at(p).class == Some(Class::SpendCap);
     let retried = refused::retried_cap(call, capped, |_, _| true);
-    let told = refused::or_decided(retried, call, capped)?;
-    Ok(told.map(|retried| {
+    let found = refused::or_decided_to_retry(retried, call, capped)?;
+    Ok(found.map(|retried| {
         let message = format!("{} although the monthly spend cap was reached", retried.retried());
         retried.hit(&message, "no attempt can succeed before it reopens")
     }))

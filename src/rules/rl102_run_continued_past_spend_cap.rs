@@ -1,8 +1,8 @@
-//! A cap that refused one call refuses every later one, but the run continued.
+//! A cap that refused one call refuses every later one, but the run opened further calls.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::classify::Class;
-use crate::measure::{CapKey, CapTally, Capped, Fleet, Holder};
+use crate::measure::{CapKey, CapTally, CappedCalls, Fleet, Holder};
 use crate::model::{Confidence, Evidence, Flags, Remedy, Severity, Symbol, Time};
 
 const GRACE: Setting = Setting {
@@ -75,18 +75,19 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let grace_us = (settings.get(RULE.code, &GRACE) * 1e6) as i64;
-    let least = settings.get(RULE.code, &CALLS).max(1.0) as u64;
+    let min_calls = settings.get(RULE.code, &CALLS).max(1.0) as u64;
     let caps = fleet.sorted_caps().into_iter();
     caps.filter_map(|(key, cap)| {
-        let known = cap.known(fleet.table).plus_us(grace_us);
-        let further = cap.opened_since(known);
-        let burnt = further.calls >= least && !reopened(fleet, key, known);
-        burnt.then(|| hit(fleet, key, cap, further))
+        let known_at = cap.known_at(fleet.table).plus_us(grace_us);
+        let further = cap.opened_since(known_at);
+        let is_finding = further.calls >= min_calls && !reopened(fleet, key, known_at);
+        is_finding.then(|| hit(fleet, key, cap, further))
     })
     .collect()
 }
 
-/// Counts calls of several runs that met a cap of the same kind, if no account is logged that the runs might share.
+/// Counts calls of several runs that were refused by a cap of the same kind, if no account is logged that the runs
+/// might share.
 fn missing_field(fleet: &Fleet<'_>, _: &Settings) -> Option<(Field, u64)> {
     let of_runs: Vec<(Symbol, Class, u64)> = (fleet.caps.iter())
         .filter_map(|(key, cap)| match key.holder {
@@ -99,22 +100,22 @@ fn missing_field(fleet: &Fleet<'_>, _: &Settings) -> Option<(Field, u64)> {
     (calls > 0).then_some((Field::Organisation, calls))
 }
 
-/// Whether a call of the same holder succeeded before the cap was due to reopen. Only the last success of a run is
-/// known, so for a run any later success counts.
-fn reopened(fleet: &Fleet<'_>, key: &CapKey, known: Time) -> bool {
+/// Returns whether a call of the same account or run succeeded before the cap was due to reopen. Only the last success
+/// of a run is known, so for a run any later success counts.
+fn reopened(fleet: &Fleet<'_>, key: &CapKey, known_at: Time) -> bool {
     match key.holder {
         Holder::Account(account) => {
             let mut scopes = fleet.scopes.iter().filter(|(scope, _)| scope.account() == account);
-            scopes.any(|(_, tally)| tally.succeeded_between(known, key.reopens))
+            scopes.any(|(_, tally)| tally.succeeded_between(known_at, key.reopens))
         }
         Holder::Run(run) => {
             let last = fleet.runs.get(&run).and_then(|tally| tally.last_success);
-            last.is_some_and(|last| last >= known)
+            last.is_some_and(|last| last >= known_at)
         }
     }
 }
 
-fn hit(fleet: &Fleet<'_>, key: &CapKey, cap: &CapTally, further: Capped) -> Hit {
+fn hit(fleet: &Fleet<'_>, key: &CapKey, cap: &CapTally, further: CappedCalls) -> Hit {
     let hours = cap.last.sent.s_since(cap.first.sent) / 3600.0;
     let cap_name = match key.class {
         Class::SpendCap => "the monthly spend cap",

@@ -29,7 +29,7 @@ pub(super) const RULE: Rule = Rule {
         &["Another key of the organisation and workspace draws on the same limit; where keys differ and no \
              organisation is logged, that is not known."],
     ],
-    check: Check::CallIfTold(check),
+    check: Check::CallIfLogged(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"invalid_request_error","error_message":"You have reached your specified API usage limits. You will regain access on 2026-06-01 at 00:00 UTC."}
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"status":400,"error_type":"invalid_request_error","error_message":"You have reached your specified API usage limits. You will regain access on 2026-06-01 at 00:00 UTC."}"#,
@@ -52,8 +52,8 @@ pub(super) const RULE: Rule = Rule {
 fn check(call: &Call<'_>, _: &Settings) -> Result<Option<Hit>, Field> {
     let limited = |p: usize| call.at(p).class == Some(Class::SpendLimit);
     let retried = refused::retried_cap(call, limited, |_, _| true);
-    let told = refused::or_decided(retried, call, limited)?;
-    Ok(told.map(|retried| {
+    let found = refused::or_decided_to_retry(retried, call, limited)?;
+    Ok(found.map(|retried| {
         let message = format!("{} although the account's own spend limit was reached", retried.retried());
         retried.hit(&message, "no attempt can succeed before it reopens or is raised")
     }))

@@ -41,7 +41,7 @@ pub(super) const RULE: Rule = Rule {
             "An attempt with another request_hash or another model is a changed request: RL105.",
         ],
     ],
-    check: Check::CallIfTold(check),
+    check: Check::CallIfLogged(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":400,"error_type":"invalid_request_error","error_message":"max_tokens: field required"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":400,"error_type":"invalid_request_error","error_message":"max_tokens: field required"}"#,
@@ -80,23 +80,24 @@ pub(super) const RULE: Rule = Rule {
 fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
     match (retried(call, settings), missing_field(call, settings)) {
         (Some(retried), _) => Ok(Some(hit(call, &retried))),
-        (None, missing) => match refused::decided(call, |p| call.at(p).class.is_some_and(about_the_request)) {
+        (None, missing) => match refused::decided_to_retry(call, |p| call.at(p).class.is_some_and(is_about_request)) {
             Some(decided) => Ok(Some(hit(call, &decided))),
             None => missing.map_or(Ok(None), Err),
         },
     }
 }
 
-/// Returns the field that would show whether a request that was refused repeatedly was refused alike, or whether
-/// earlier attempts without a call id belong to it.
+/// Returns the missing field that would show whether the refusals of a changed request had the same message, or whether
+/// earlier attempts belong to the same call.
 fn missing_field(call: &Call<'_>, settings: &Settings) -> Option<Field> {
-    let refused = |p: usize| call.at(p).class.is_some_and(about_the_request);
+    let refused = |p: usize| call.at(p).class.is_some_and(is_about_request);
     let first = call.first();
     if refused(0) && first.number > 1 && first.flags.has(Flags::NO_CALL_ID) {
         return Some(Field::CallId);
     }
-    let wordless = |p: usize| refused(p) && call.detail(p).is_none_or(|detail| !detail.message.is_some());
-    let changed = call.retried().filter(|&p| wordless(p) && wordless(p + 1) && call.body_changed(p, p + 1)).count();
+    let without_message = |p: usize| refused(p) && call.detail(p).is_none_or(|detail| !detail.message.is_some());
+    let changed =
+        call.retried().filter(|&p| without_message(p) && without_message(p + 1) && call.body_changed(p, p + 1)).count();
     (changed as f64 >= settings.get(RULE.code, &CHANGES)).then_some(Field::ErrorText)
 }
 
@@ -119,37 +120,37 @@ fn hit(call: &Call<'_>, retried: &Retried<'_, '_>) -> Hit {
     hit
 }
 
-/// Finds the attempts that repeated what is wrong with the request. A changed body counts as a repeat only if it is
-/// refused alike several times.
+/// Finds the attempts that repeated the fault of the request. A changed body counts as a repeat only if it is refused
+/// several times with the same message.
 pub(super) fn retried<'c, 'a>(call: &'c Call<'a>, settings: &Settings) -> Option<Retried<'c, 'a>> {
-    let refused = |p: usize| call.at(p).class.is_some_and(about_the_request);
+    let refused = |p: usize| call.at(p).class.is_some_and(is_about_request);
     let unchanged = refused::retried(call, refused, |p, q| same_request(call, p, q) && !call.body_changed(p, q));
     unchanged.or_else(|| {
-        let alike = refused::retried(call, refused, |p, q| same_request(call, p, q) && refused_alike(call, p, q))?;
-        (alike.again.len() as f64 >= settings.get(RULE.code, &CHANGES) && !alike.recovered).then_some(alike)
+        let alike = refused::retried(call, refused, |p, q| same_request(call, p, q) && same_refusal(call, p, q))?;
+        (alike.repeats.len() as f64 >= settings.get(RULE.code, &CHANGES) && !alike.recovered).then_some(alike)
     })
 }
 
-/// Whether the body of a repeat is known to differ from that of the first refusal.
+/// Returns whether the body of a repeat is known to differ from that of the first refusal.
 fn changed_in_vain(call: &Call<'_>, retried: &Retried<'_, '_>) -> bool {
-    retried.again.iter().any(|&position| call.body_changed(retried.first, position))
+    retried.repeats.iter().any(|&position| call.body_changed(retried.first, position))
 }
 
-/// Whether both attempts went to the same account, or to the same server and model with the same failure class: what is
-/// wrong with a request is wrong with every key.
+/// Returns whether both attempts went to the same account, or to the same provider and model with the same failure
+/// class: a malformed request is malformed with every key.
 fn same_request(call: &Call<'_>, p: usize, q: usize) -> bool {
     let (a, b) = (call.origin(p), call.origin(q));
-    let one_server = a.provider == b.provider && a.model == b.model;
-    shared::same_account(call, p, q) || (one_server && call.at(p).class == call.at(q).class)
+    let same_service = a.provider == b.provider && a.model == b.model;
+    shared::same_account(call, p, q) || (same_service && call.at(p).class == call.at(q).class)
 }
 
-/// Whether both attempts were for the same model and refused with the same message.
-fn refused_alike(call: &Call<'_>, p: usize, q: usize) -> bool {
-    let told = call.detail(p).is_some_and(|detail| detail.message.is_some());
-    told && call.origin(p).model == call.origin(q).model && refused::fails_alike(call, p, q)
+/// Returns whether both attempts were for the same model and refused with the same message.
+fn same_refusal(call: &Call<'_>, p: usize, q: usize) -> bool {
+    let found = call.detail(p).is_some_and(|detail| detail.message.is_some());
+    found && call.origin(p).model == call.origin(q).model && refused::fails_equally(call, p, q)
 }
 
-/// Whether only a different request can succeed after a failure of this class.
-pub(super) fn about_the_request(class: Class) -> bool {
+/// Returns whether only a different request can succeed after a failure of this class.
+pub(super) fn is_about_request(class: Class) -> bool {
     matches!(class, Class::InvalidRequest | Class::RequestTooLarge | Class::RequestOverLimit | Class::ContextTooLong)
 }

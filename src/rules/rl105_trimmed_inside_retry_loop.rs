@@ -49,7 +49,7 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let position = call.retried().find(|&p| {
-        call.at(p).class.is_some_and(depends_on_the_request) && call.at(p).terminal() && call.body_changed(p, p + 1)
+        call.at(p).class.is_some_and(may_be_fixed_by_change) && call.at(p).terminal() && call.body_changed(p, p + 1)
     })?;
     if rl104::retried(call, settings).is_some() {
         return None;
@@ -73,8 +73,8 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     )
 }
 
-/// Whether a change of the request can help after a failure of this class: a change of its content, or of what it may
-/// cost at most.
-fn depends_on_the_request(class: Class) -> bool {
-    rl104::about_the_request(class) || matches!(class, Class::Billing | Class::QuotaExhausted)
+/// Returns whether a changed request can succeed after a failure of this class: one with another content, or with a
+/// lower maximum cost.
+fn may_be_fixed_by_change(class: Class) -> bool {
+    rl104::is_about_request(class) || matches!(class, Class::Billing | Class::QuotaExhausted)
 }

@@ -1,4 +1,4 @@
-//! Errors of authentication, permission, billing or names do not go away by retrying.
+//! A retry does not resolve errors of authentication, permission, billing or missing resources.
 
 use super::{Check, Field, Hit, Rule, Scope, Settings, refused, shared};
 use crate::calls::Call;
@@ -67,10 +67,10 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let refused = |p: usize| call.at(p).class.is_some_and(is_refusal);
-    // The decided retry may have a new token.
-    let lasting = |p: usize| refused(p) && call.at(p).class != Some(Class::Authentication);
+    // After a 401 the retry that was decided on may have a new token.
+    let is_lasting = |p: usize| refused(p) && call.at(p).class != Some(Class::Authentication);
     let retried = refused::retried(call, refused, |p, q| repeats(call, p, q));
-    let retried = retried.or_else(|| refused::decided(call, lasting))?;
+    let retried = retried.or_else(|| refused::decided_to_retry(call, is_lasting))?;
     let what = match retried.class() {
         Some(Class::Authentication) => "a request with a rejected key",
         Some(Class::Billing) => "a request rejected for a billing problem",
@@ -84,23 +84,24 @@ fn is_refusal(class: Class) -> bool {
     matches!(class, Class::Authentication | Class::Billing | Class::Permission | Class::NotFound)
 }
 
-/// Whether nothing changed before the attempt at `q` that could have changed the answer.
+/// Returns whether nothing changed before the attempt at `q` that could have changed the response.
 fn repeats(call: &Call<'_>, p: usize, q: usize) -> bool {
-    let alike = call.at(p).class == call.at(q).class;
+    let same_class = call.at(p).class == call.at(q).class;
     match call.at(p).class {
         // A client that refreshes its token may log no key; then only the server's answer shows that it did.
-        Some(Class::Authentication) => shared::same_account(call, p, q) && refused_later(call, p, q),
-        Some(Class::Billing) => refused::same_cap(call, p, q) && (alike || !call.body_changed(p, q)),
+        Some(Class::Authentication) => shared::same_account(call, p, q) && is_refused_again(call, p, q),
+        Some(Class::Billing) => refused::same_cap(call, p, q) && (same_class || !call.body_changed(p, q)),
         // Permissions and names depend on the model.
-        _ => shared::same_scope(call, p, q) && (alike || !call.body_changed(p, q)),
+        _ => shared::same_scope(call, p, q) && (same_class || !call.body_changed(p, q)),
     }
 }
 
 /// Number of attempts searched for a second refusal of the key.
-const NEAR: usize = 16;
+const MAX_CHECKED: usize = 16;
 
-/// Whether the key that was refused at `p` was refused again at `q`, or later with nothing but failures in between.
-fn refused_later(call: &Call<'_>, p: usize, q: usize) -> bool {
-    let failures = (q..call.len()).take(NEAR).take_while(|&later| call.at(later).failed());
+/// Returns whether the key that was refused at `p` was refused again at `q`, or later with nothing but failures in
+/// between.
+fn is_refused_again(call: &Call<'_>, p: usize, q: usize) -> bool {
+    let failures = (q..call.len()).take(MAX_CHECKED).take_while(|&later| call.at(later).failed());
     failures.filter(|&later| shared::same_account(call, p, later)).any(|later| call.at(later).class == call.at(p).class)
 }

@@ -32,7 +32,7 @@ pub(super) const RULE: Rule = Rule {
             "An attempt on another model that is let in is a way out.",
         ],
     ],
-    check: Check::CallIfTold(check),
+    check: Check::CallIfLogged(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"error_type":"insufficient_quota","error_code":"insufficient_quota"}
 {"ts":"2026-05-20T10:00:01Z","run_id":"r","call_id":"c","attempt":2,"status":429,"error_type":"insufficient_quota","error_code":"insufficient_quota"}"#,
@@ -57,15 +57,15 @@ pub(super) const RULE: Rule = Rule {
 fn check(call: &Call<'_>, _: &Settings) -> Result<Option<Hit>, Field> {
     let spent = |p: usize| call.at(p).class == Some(Class::QuotaExhausted);
     let retried = refused::retried_cap(call, spent, |p, q| repeats(call, p, q));
-    let told = refused::or_decided(retried, call, spent)?;
-    Ok(told.map(|retried| {
+    let found = refused::or_decided_to_retry(retried, call, spent)?;
+    Ok(found.map(|retried| {
         let message = format!("{} although the quota was used up", retried.retried());
         retried.hit(&message, "waiting does not refill it")
     }))
 }
 
-/// Quotas are counted per account or per model, and some are checked in advance against what a request may cost. So a
-/// changed request is a repeat only if it failed with the same class.
+/// Some quotas are counted per model, and some are checked in advance against the maximum cost of a request. Therefore
+/// a changed request is a repeat only if it failed with the same class.
 fn repeats(call: &Call<'_>, p: usize, q: usize) -> bool {
     !call.body_changed(p, q) || call.at(p).class == call.at(q).class
 }

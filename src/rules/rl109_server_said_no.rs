@@ -53,7 +53,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let final_class = |p: usize| call.at(p).class.is_some_and(Class::is_terminal_by_default);
     let denied = |p: usize| call.at(p).flags.has(Flags::SERVER_SAYS_NO) && !final_class(p);
     let repeats = |p, q| shared::same_scope(call, p, q) && !call.body_changed(p, q);
-    let retried = refused::retried(call, denied, repeats).or_else(|| refused::decided(call, denied))?;
+    let retried = refused::retried(call, denied, repeats).or_else(|| refused::decided_to_retry(call, denied))?;
     let message = format!("{} after the server had said not to", retried.retried());
     // The class is one that may be transient.
     Some(retried.hit(&message, "").may_have_helped())

@@ -60,8 +60,8 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
         call.at(p).class == Some(Class::Cancelled)
             && call.at(p).status != CLIENT_CLOSED_REQUEST
             && !call.disordered
-            && repeats::says_repeat(call, p, p + 1)
-            && repeats::in_turn(call, p, p + 1)
+            && repeats::is_logged_repeat(call, p, p + 1)
+            && repeats::is_sequential(call, p, p + 1)
             && !call.body_changed(p, p + 1)
     })?;
     let again = call.len() - position - 1;

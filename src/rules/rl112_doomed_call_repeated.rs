@@ -1,4 +1,4 @@
-//! A loop over several calls: each call is short and repeats what was refused for good.
+//! A loop over several calls: each call is short and repeats a request after a terminal failure.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::classify::Class;
@@ -34,7 +34,7 @@ pub(super) const RULE: Rule = Rule {
         "Refusals are alike by the fingerprint of the request, without one by the server's words; those of keys, \
          rights, names and usage windows by account and model.",
         "Only calls that began when the one before was over count: calls side by side could not know of each other.",
-        "A success of the run ends the streak.",
+        "A success of the run ends the streak; of each class, the eight longest streaks of a run count.",
         "Spent caps are RL102; tools, cancelled calls, policy refusals and unknown failures do not count.",
         "Where size was refused in the same words, or attempts were grouped by likeness, it is a warning.",
     ]],
@@ -99,55 +99,55 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
-    let least = settings.get(RULE.code, &CALLS).max(2.0) as u64;
+    let min_calls = settings.get(RULE.code, &CALLS).max(2.0) as u64;
     let runs = fleet.sorted_runs().into_iter();
     runs.flat_map(|(name, run, tally)| {
-        let retry_sequences = tally.terminal_failures.longest_streaks(least).into_iter();
-        retry_sequences.map(move |sequence| hit(name, run, sequence))
+        let streaks = tally.terminal_failures.longest_streaks(min_calls).into_iter();
+        streaks.map(move |streak| hit(name, run, streak))
     })
     .collect()
 }
 
 /// Counts calls refused for the content of the request if no hash shows whether it was the same request.
 fn missing_field(fleet: &Fleet<'_>, settings: &Settings) -> Option<(Field, u64)> {
-    let least = settings.get(RULE.code, &CALLS).max(2.0) as u64;
+    let min_calls = settings.get(RULE.code, &CALLS).max(2.0) as u64;
     let unhashed: u64 =
-        fleet.runs.values().map(|run| run.terminal_failures.unhashed()).filter(|calls| *calls >= least).sum();
+        fleet.runs.values().map(|run| run.terminal_failures.unhashed()).filter(|calls| *calls >= min_calls).sum();
     (unhashed > 0).then_some((Field::RequestHash, unhashed))
 }
 
-fn hit(name: &str, run: Symbol, sequence: &TerminalStreak) -> Hit {
-    let span_s = sequence.seen.1.s_since(sequence.seen.0);
-    let alike = match sequence.matched_by {
+fn hit(name: &str, run: Symbol, streak: &TerminalStreak) -> Hit {
+    let span_s = streak.seen.1.s_since(streak.seen.0);
+    let matching = match streak.matched_by {
         MatchedBy::Message => " with the same words",
         MatchedBy::Request => " with the same request",
         MatchedBy::Class => "",
     };
-    let until = sequence.reopens.map(|time| format!("; the window reopens at {time}")).unwrap_or_default();
+    let until = streak.reopens.map(|time| format!("; the window reopens at {time}")).unwrap_or_default();
     let mut hit = Hit::new(format!(
-        "{} of the run ({}) failed as {}{alike} over {}, and none succeeded in between{until}",
-        units::counted(sequence.calls, "call"),
-        units::counted(sequence.sends, "attempt"),
-        sequence.class.name(),
+        "{} of the run ({}) failed as {}{matching} over {}, and none succeeded in between{until}",
+        units::counted(streak.calls, "call"),
+        units::counted(streak.sends, "attempt"),
+        streak.class.name(),
         shared::seconds(span_s),
     ))
-    .about(Some(sequence.class))
-    .count("calls", sequence.calls)
-    .count("calls_in_turn", sequence.in_turn)
-    .count("sends", sequence.sends)
+    .about(Some(streak.class))
+    .count("calls", streak.calls)
+    .count("calls_in_turn", streak.sequential)
+    .count("sends", streak.sends)
     .number("hours", span_s / 3600.0)
-    .figure("first", Evidence::At(sequence.seen.0))
-    .figure("last", Evidence::At(sequence.seen.1));
-    if let Some(reopens) = sequence.reopens {
+    .figure("first", Evidence::At(streak.seen.0))
+    .figure("last", Evidence::At(streak.seen.1));
+    if let Some(reopens) = streak.reopens {
         hit = hit.figure("reopens_at", Evidence::At(reopens));
     }
-    hit.until = sequence.reopens;
-    hit.rows.extend(sequence.rows());
-    (hit.fix, hit.remedy) = advice(sequence.class);
+    hit.until = streak.reopens;
+    hit.rows.extend(streak.rows());
+    (hit.fix, hit.remedy) = advice(streak.class);
     // Attempts after the first of each call are counted by the rules about calls.
-    hit.wasted_more = sequence.avoidable;
+    hit.wasted_more = streak.avoidable;
     hit.run = Some(run);
-    if sequence.guessed {
+    if streak.guessed {
         hit.severity = Some(Severity::Warning);
         hit.confidence = Confidence::Low;
     } else if name.starts_with("file:") {

@@ -35,7 +35,7 @@ pub(super) const RULE: Rule = Rule {
             "An attempt on another model that is let in is a way out.",
         ],
     ],
-    check: Check::CallIfTold(check),
+    check: Check::CallIfLogged(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"headers":{"anthropic-ratelimit-unified-status":"rejected","anthropic-ratelimit-unified-reset":"1779282000"},"error_type":"rate_limit_error"}
 {"ts":"2026-05-20T10:01:00Z","run_id":"r","call_id":"c","attempt":2,"status":429,"headers":{"anthropic-ratelimit-unified-status":"rejected","anthropic-ratelimit-unified-reset":"1779282000"},"error_type":"rate_limit_error"}"#,
@@ -58,7 +58,7 @@ pub(super) const RULE: Rule = Rule {
 fn check(call: &Call<'_>, _: &Settings) -> Result<Option<Hit>, Field> {
     let shut = |p: usize| call.at(p).class.is_some_and(Class::is_window);
     let retried = refused::retried_cap(call, shut, |p, q| repeats(call, p, q));
-    Ok(refused::or_decided(retried, call, shut)?.map(|retried| hit(&retried)))
+    Ok(refused::or_decided_to_retry(retried, call, shut)?.map(|retried| hit(&retried)))
 }
 
 fn hit(retried: &Retried<'_, '_>) -> Hit {

@@ -74,12 +74,12 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let attempt = call.first();
     let bucket = attempt.bucket()?;
     // A record with a higher number has predecessors that are missing from the log.
-    let alone = call.len() == 1
+    let is_single = call.len() == 1
         && attempt.number <= 1
         && attempt.sdk_count().is_none_or(|count| count == 0)
         && !call.was_resent_beneath();
-    let missed = alone && call.outcome == Outcome::Failed && bucket != Bucket::Terminal && !call.fell_back;
-    if !missed || excused(attempt) || rl206::too_long(call, 0, settings) {
+    let is_finding = is_single && call.outcome == Outcome::Failed && bucket != Bucket::Terminal && !call.fell_back;
+    if !is_finding || has_reason_to_stop(attempt) || rl206::too_long(call, 0, settings) {
         return None;
     }
     // A more specific rule applies: RL206, RL704, or RL205 if only the server's `x-should-retry` says that the failure
@@ -89,14 +89,14 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
         return None;
     }
     let status = if attempt.status == 0 { String::new() } else { format!(" (status {})", attempt.status) };
-    let asked = match call.hint_us(0) {
+    let hint_words = match call.hint_us(0) {
         Some(hint) if hint > 0 => {
             format!(", although the server asked for another try in {}", shared::seconds(hint as f64 / 1e6))
         }
         _ => String::new(),
     };
     let what = shared::class_words(attempt.class);
-    let mut hit = Hit::new(format!("gave up after one attempt on {what}{status}{asked}"))
+    let mut hit = Hit::new(format!("gave up after one attempt on {what}{status}{hint_words}"))
         .on_call(call)
         .about(attempt.class)
         .count("attempts", 1);
@@ -111,8 +111,8 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// Whether the call had a reason to stop that is no mistake or that another rule judges.
-fn excused(attempt: &Attempt) -> bool {
+/// Returns whether the call had a valid reason to stop, or one that another rule judges.
+fn has_reason_to_stop(attempt: &Attempt) -> bool {
     let flags = attempt.flags;
     // Falling back to another model after a lack of capacity is a valid reaction, and the log may have it as another
     // call.

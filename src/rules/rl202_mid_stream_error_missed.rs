@@ -60,12 +60,12 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let last = call.last();
-    // An answer that broke off and was used anyway is for RL207.
+    // A truncated answer that was used as complete is reported by RL207.
     if !is_event(last) || last.terminal() || rl207::accepted(call) {
         return None;
     }
     let as_success = last.flags.has(Flags::LOGGED_OK);
-    if !as_success && (call.outcome != Outcome::Failed || is_noticed(call)) {
+    if !as_success && (call.outcome != Outcome::Failed || is_handled(call)) {
         return None;
     }
     let delivered = last.flags.has(Flags::DELIVERED);
@@ -108,12 +108,12 @@ fn is_event(attempt: &Attempt) -> bool {
     attempt.failed() && attempt.flags.has(Flags::MID_STREAM)
 }
 
-/// Whether the client retries such errors, or had a reason not to retry this one.
-fn is_noticed(call: &Call<'_>) -> bool {
+/// Returns whether the client retries such errors, or had a reason not to retry this one.
+fn is_handled(call: &Call<'_>) -> bool {
     let last = call.last();
     let flags = last.flags;
-    let spent = last.max_attempts > 1 && last.number >= last.max_attempts;
-    let may_have_acted = flags.has(Flags::SIDE_EFFECT) && !flags.has(Flags::IDEMPOTENT);
+    let is_last_allowed = last.max_attempts > 1 && last.number >= last.max_attempts;
+    let may_have_taken_effect = flags.has(Flags::SIDE_EFFECT) && !flags.has(Flags::IDEMPOTENT);
     let retried_before = call.retried().any(|position| is_event(call.at(position)));
-    spent || may_have_acted || retried_before || flags.has(Flags::DECIDED_RETRY)
+    is_last_allowed || may_have_taken_effect || retried_before || flags.has(Flags::DECIDED_RETRY)
 }

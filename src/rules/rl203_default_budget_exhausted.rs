@@ -3,7 +3,7 @@
 use super::rl206_gave_up_on_the_hint as rl206;
 use super::rl301_retry_before_retry_after as rl301;
 use super::rl304_immediate_retry as rl304;
-use super::sdk::{self, Ladder, OFFICIAL};
+use super::sdk::{self, Ladder, OFFICIAL_SDKS};
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::calls::{Call, Grouping, Wait};
 use crate::classify::Class;
@@ -118,13 +118,13 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
         return None;
     }
     let small = call.len() as f64 <= settings.get(RULE.code, &ATTEMPTS);
-    let fine = call.fell_back || stopped_short(call.last()) || declared(call, settings);
-    if !small || fine || another_tells(call, settings) {
+    let is_intended = call.fell_back || ended_before_cap(call.last()) || declared(call, settings);
+    if !small || is_intended || reported_by_another_rule(call, settings) {
         return None;
     }
-    let fair = settings.get(RULE.code, &WAITED);
+    let min_waited_s = settings.get(RULE.code, &WAITED);
     let waited = (1..call.len()).try_fold(Wait::NONE, |sum, p| Some(sum.and(call.wait_before(p)?)))?;
-    if waited.us >= shared::micros(fair) {
+    if waited.us >= shared::micros(min_waited_s) {
         return None;
     }
     let what = shared::class_words(call.last().class);
@@ -133,14 +133,14 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
         "failed on {what} after {} attempts and {} of waiting in all; {}",
         call.len(),
         waited.words(),
-        longer(call, ladder, fair),
+        retries_needed(call, ladder, min_waited_s),
     ))
     .on_call(call)
     .about(call.last().class)
     .count("attempts", call.len() as u64)
     .number("waited_s", waited.s());
     if let Some(ladder) = ladder {
-        let next = ladder.retries_for(fair).max(call.len() - 1);
+        let next = ladder.retries_for(min_waited_s).max(call.len() - 1);
         hit = hit.count("next_retries", next as u64).number("next_wait_s", ladder.waits_s(next));
     }
     hit.fix = fix(ladder);
@@ -148,9 +148,9 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     if call.attempts().any(is_unexplained) {
         hit.confidence = Confidence::Low;
     }
-    // If the attempts were joined by guess, so are the waits between them. As many retries as recommended are no small
-    // budget: then full jitter made all of them short by chance.
-    let advised = ladder.unwrap_or(OFFICIAL).retries_for(fair);
+    // If the attempts were grouped by inference, the waits between them are uncertain. If there are as many retries as
+    // recommended, the budget is not too small, and full jitter made all waits short by chance.
+    let advised = ladder.unwrap_or(OFFICIAL_SDKS).retries_for(min_waited_s);
     // A 429 without explanation may mean an empty account, which no budget outlasts.
     let all_unexplained = call.attempts().all(is_unexplained);
     if call.grouping == Grouping::Inferred || call.len() > advised || all_unexplained {
@@ -159,15 +159,15 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// Returns the backoff of the client's own retries, if known.
+/// Returns the default backoff of the client library, if known.
 fn ladder(call: &Call<'_>) -> Option<Ladder> {
     sdk::ladder(call.table().names.text(call.origin(call.len() - 1).client))
 }
 
 /// Describes how long more retries would wait.
-fn longer(call: &Call<'_>, ladder: Option<Ladder>, fair: f64) -> String {
-    let Some(ladder) = ladder else { return format!("a fair budget waits {} at least", shared::seconds(fair)) };
-    let next = ladder.retries_for(fair).max(call.len() - 1);
+fn retries_needed(call: &Call<'_>, ladder: Option<Ladder>, min_waited_s: f64) -> String {
+    let Some(ladder) = ladder else { return format!("a fair budget waits {} at least", shared::seconds(min_waited_s)) };
+    let next = ladder.retries_for(min_waited_s).max(call.len() - 1);
     format!("{next} retries of {} wait {}", ladder.whose, shared::seconds(ladder.waits_s(next)))
 }
 
@@ -175,7 +175,7 @@ fn longer(call: &Call<'_>, ladder: Option<Ladder>, fair: f64) -> String {
 fn fix(ladder: Option<Ladder>) -> Option<Cow<'static, str>> {
     let job = "an unattended job can afford minutes";
     match ladder {
-        Some(OFFICIAL) => None,
+        Some(OFFICIAL_SDKS) => None,
         Some(ladder) => {
             let [few, more] = [4, 5].map(|retries| shared::seconds(ladder.waits_s(retries)));
             let (option, whose) = (ladder.option, ladder.whose);
@@ -190,23 +190,23 @@ fn fix(ladder: Option<Ladder>) -> Option<Cow<'static, str>> {
     }
 }
 
-/// Whether the caller chose the number of attempts: the policy declares it, or the log has a cap that is not the
-/// client's default.
+/// Returns whether the caller chose the number of attempts: the policy declares it, or the log has a cap that is not
+/// the client's default.
 fn declared(call: &Call<'_>, settings: &Settings) -> bool {
     let last = call.len() - 1;
-    let default = ladder(call).unwrap_or(OFFICIAL).attempts;
+    let default = ladder(call).unwrap_or(OFFICIAL_SDKS).attempts;
     let cap = call.last().max_attempts;
     let by_policy = settings.layer_policy(call, last).is_some_and(|policy| policy.max_attempts.is_some());
     by_policy || (cap > 0 && cap != default)
 }
 
-/// Whether the failure may have ended with more waiting.
+/// Returns whether the failure might have ended if the client had waited longer.
 fn lacks_capacity(attempt: &Attempt) -> bool {
     !attempt.terminal() && attempt.refused()
 }
 
-/// Whether something other than the cap ended the call.
-fn stopped_short(last: &Attempt) -> bool {
+/// Returns whether something other than the cap ended the call.
+fn ended_before_cap(last: &Attempt) -> bool {
     let cap_left = last.max_attempts > 0 && last.number > 0 && last.number < last.max_attempts;
     cap_left
         || last.flags.has(Flags::DECIDED_RETRY)
@@ -214,11 +214,11 @@ fn stopped_short(last: &Attempt) -> bool {
         || last.flags.has(Flags::TOOL)
 }
 
-/// Whether the lengths of the waits were wrong rather than their number.
-fn another_tells(call: &Call<'_>, settings: &Settings) -> bool {
-    let immediate_retries = ImmediateRetries::of(call, &super::instants::call_terms(settings));
-    let immediate =
-        rl304::is_sure(&immediate_retries.inner, settings) || rl304::is_sure(&immediate_retries.outer, settings);
+/// Returns whether another rule reports the call, because the lengths of the waits were wrong rather than their number.
+fn reported_by_another_rule(call: &Call<'_>, settings: &Settings) -> bool {
+    let immediate_retries = ImmediateRetries::of(call, &super::short_window::call_terms(settings));
+    let immediate = rl304::excludes_jitter(&immediate_retries.inner, settings)
+        || rl304::excludes_jitter(&immediate_retries.outer, settings);
     immediate
         || call.retried().any(|position| rl301::early(call, position, settings).is_some())
         || rl206::gave_up(call, settings).is_some()

@@ -78,13 +78,13 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
-    let least = settings.get(RULE.code, &CALLS).max(1.0);
+    let min_calls = settings.get(RULE.code, &CALLS).max(1.0);
     let mut hits = Vec::new();
     // Without a run id, calls of different programs may be mixed.
     for (_, run, tally) in fleet.sorted_runs().into_iter().filter(|(_, run, _)| run.is_some()) {
         let inconsistent = tally.handlings.iter().filter(|(_, handling)| {
             let both = handling.retried.min(handling.given_up);
-            both as f64 >= least
+            both as f64 >= min_calls
         });
         hits.extend(inconsistent.map(|(class, handling)| hit(run, class, handling)));
     }
@@ -93,13 +93,14 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
 
 /// Counts calls for which only call ids would show whether they were retried, if these could change the result.
 fn missing_field(fleet: &Fleet<'_>, settings: &Settings) -> Option<(Field, u64)> {
-    let least = settings.get(RULE.code, &CALLS).max(1.0);
-    let named = fleet.runs.iter().filter(|(run, _)| run.is_some()).flat_map(|(_, tally)| tally.handlings.iter());
-    let open = named.filter(|(_, handling)| {
+    let min_calls = settings.get(RULE.code, &CALLS).max(1.0);
+    let of_named_runs =
+        fleet.runs.iter().filter(|(run, _)| run.is_some()).flat_map(|(_, tally)| tally.handlings.iter());
+    let undecided = of_named_runs.filter(|(_, handling)| {
         let all = handling.retried + handling.given_up + handling.guessed;
-        handling.guessed > 0 && all as f64 >= 2.0 * least
+        handling.guessed > 0 && all as f64 >= 2.0 * min_calls
     });
-    let guessed: u64 = open.map(|(_, handling)| handling.guessed).sum();
+    let guessed: u64 = undecided.map(|(_, handling)| handling.guessed).sum();
     (guessed > 0).then_some((Field::CallId, guessed))
 }
 

@@ -58,7 +58,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
             .about(attempt.class)
             .count("attempts", 1);
     // Without ids or counters, the next attempt may have been assigned to another call.
-    if repeats::guessed(call) && !attempt.flags.has(Flags::DECIDED_FAIL) {
+    if repeats::is_inferred(call) && !attempt.flags.has(Flags::DECIDED_FAIL) {
         hit.severity = Some(Severity::Info);
     }
     if let Some(hint) = call.hint_us(0) {
@@ -67,7 +67,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// Whether the attempt had a reason to stop, or to continue elsewhere, that is valid.
+/// Returns whether the attempt had a valid reason to stop or to continue elsewhere.
 fn has_reason_to_stop(attempt: &Attempt) -> bool {
     let flags = attempt.flags;
     shared::is_unsafe_to_repeat(attempt)

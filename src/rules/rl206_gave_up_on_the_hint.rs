@@ -9,7 +9,7 @@ const CAP: Setting =
     Setting { name: "cap_s", default: 60.0, unit: "s", meaning: "the longest single wait clients commonly allow" };
 const BUFFER: Setting =
     Setting { name: "buffer_s", default: 1.0, unit: "s", meaning: "what clients commonly add to a hint" };
-const WORTH: Setting = Setting {
+const MAX_HINT: Setting = Setting {
     name: "worth_s",
     default: 300.0,
     unit: "s",
@@ -31,7 +31,7 @@ pub(super) const RULE: Rule = Rule {
     source: "Official SDKs, _base_client.py: hints were honoured up to 60 s, later versions up to 120 s or any \
              length; RFC 9110, section 10.2.3, Retry-After: seconds without sign, or a date",
     needs: &[Field::CallIdentity, Field::RetryAfter],
-    settings: &[CAP, BUFFER, WORTH],
+    settings: &[CAP, BUFFER, MAX_HINT],
     exceptions: &[&[
         "A call whose declared attempts are spent ended for that reason.",
         "A call that followed such a hint earlier can follow it.",
@@ -87,7 +87,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
         Obstacle::Unreadable => Hit::new(format!("gave up on {what} whose retry-after cannot be read as a wait")),
     };
     let mut hit = hit.on(call, call.len() - 1).about(last.class).count("attempts", call.len() as u64);
-    match (obstacle, known(call)) {
+    match (obstacle, known_client_behaviour(call)) {
         (Obstacle::Long(hint), Some(LongHint::Refused(over))) if hint > i64::from(over) * 1_000_000 => {
             hit.message.push_str(&format!("; this version of the client ends a call over {over} s"));
         }
@@ -102,7 +102,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
 }
 
 /// Returns what the client of the last attempt does with long hints, if known.
-fn known(call: &Call<'_>) -> Option<LongHint> {
+fn known_client_behaviour(call: &Call<'_>) -> Option<LongHint> {
     let (origin, names) = (call.origin(call.len() - 1), &call.table().names);
     let (client, version) = sdk::of(origin, names);
     sdk::long_hint(client, version)
@@ -111,27 +111,27 @@ fn known(call: &Call<'_>) -> Option<LongHint> {
 /// Returns what kept the client from following the server's last hint, if that is why the call ended.
 pub(super) fn gave_up(call: &Call<'_>, settings: &Settings) -> Option<Obstacle> {
     let last = call.last();
-    let spent = last.max_attempts > 0 && last.number >= last.max_attempts;
-    let ended = call.outcome == Outcome::Failed && last.failed() && !last.terminal() && !spent;
-    let going_on = last.flags.has(Flags::DECIDED_RETRY) || last.flags.has(Flags::TOOL);
+    let is_last_allowed = last.max_attempts > 0 && last.number >= last.max_attempts;
+    let ended = call.outcome == Outcome::Failed && last.failed() && !last.terminal() && !is_last_allowed;
+    let continues = last.flags.has(Flags::DECIDED_RETRY) || last.flags.has(Flags::TOOL);
     let position = call.len() - 1;
-    if !ended || going_on || (0..position).any(|earlier| obstacle(call, earlier, settings).is_some()) {
+    if !ended || continues || (0..position).any(|earlier| obstacle(call, earlier, settings).is_some()) {
         return None;
     }
     obstacle(call, position, settings)
 }
 
-/// Whether the hint at `position` is so long that ending the call is right, so that it can resume later.
+/// Returns whether the hint at `position` is so long that the call should end and be resumed later.
 pub(super) fn too_long(call: &Call<'_>, position: usize, settings: &Settings) -> bool {
-    call.hint_us(position).is_some_and(|hint| hint > worth_us(settings))
+    call.hint_us(position).is_some_and(|hint| hint > resume_later_us(settings))
 }
 
-/// Returns the longest hint that a call should wait for, µs.
-pub(super) fn worth_us(settings: &Settings) -> i64 {
-    shared::micros(settings.get(RULE.code, &WORTH))
+/// Returns the longest hint that a call should wait for, in µs.
+pub(super) fn resume_later_us(settings: &Settings) -> i64 {
+    shared::micros(settings.get(RULE.code, &MAX_HINT))
 }
 
-/// Returns the longest single wait that clients commonly allow, µs.
+/// Returns the longest single wait that clients commonly allow, in µs.
 pub(super) fn cap_us(settings: &Settings) -> i64 {
     shared::micros(settings.get(RULE.code, &CAP))
 }

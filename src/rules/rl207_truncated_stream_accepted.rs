@@ -3,17 +3,17 @@
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::calls::Call;
 use crate::classify::Class;
-use crate::measure::{Answers, Asker, EARLIEST, Endless, Fleet, RowRef};
+use crate::measure::{AnswerSource, Answers, AnswersWithoutEnd, EARLIEST, Fleet, RowRef};
 use crate::model::{AnswerEnd, Attempt, Confidence, Flags, Outcome, Remedy, Severity, Symbol};
 
-const MOST_EMPTY: Setting = Setting {
+const MAX_EMPTY: Setting = Setting {
     name: "max_empty_share",
     default: 0.5,
     unit: "",
     meaning: "empty stop reasons in more than this share of a client's answers are the habit of its server or logger",
 };
 
-const MOST_ABSENT: Setting = Setting {
+const MAX_ABSENT: Setting = Setting {
     name: "max_absent_share",
     default: 0.25,
     unit: "",
@@ -40,7 +40,7 @@ pub(super) const RULE: Rule = Rule {
     source: "Anthropic API documentation, Streaming messages: message_delta carries the stop reason and message_stop is \
              the last event; OpenAI API reference: the last chunk has a finish_reason and data: [DONE] follows",
     needs: &[Field::StopReason],
-    settings: &[MOST_EMPTY, MOST_ABSENT],
+    settings: &[MAX_EMPTY, MAX_ABSENT],
     exceptions: &[&[
         "It says nothing where the call was sent again, was logged as failed, or was cancelled by its caller.",
         "Empty stop reasons count only beside answers of the same client and model that have one, or from a \
@@ -105,13 +105,13 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// Whether the call ended with an answer that broke off, and nothing shows that anybody noticed.
+/// Returns whether the call ended with a truncated answer, and nothing shows that the client noticed.
 pub(super) fn accepted(call: &Call<'_>) -> bool {
     let last = call.last();
     let broke_off = last.flags.end() == AnswerEnd::Truncated && last.class == Some(Class::Connection);
     let noticed = || {
         let detail = call.detail(call.len() - 1);
-        let named = |of: fn(&crate::model::Detail) -> Symbol| detail.is_some_and(|detail| of(detail).is_some());
+        let named = |total: fn(&crate::model::Detail) -> Symbol| detail.is_some_and(|detail| total(detail).is_some());
         last.flags.has(Flags::LOGGED_ERROR)
             || last.flags.has(Flags::DECIDED_RETRY)
             || named(|detail| detail.exception)
@@ -123,20 +123,20 @@ pub(super) fn accepted(call: &Call<'_>) -> bool {
 
 fn check_all(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let get = |setting| settings.get(RULE.code, setting);
-    let mut list: Vec<(&Asker, &Answers)> = fleet.answers.iter().collect();
-    list.sort_by_cached_key(|(asker, _)| (asker.names(fleet.table).map(str::to_owned), asker.stream));
+    let mut list: Vec<(&AnswerSource, &Answers)> = fleet.answers.iter().collect();
+    list.sort_by_cached_key(|(source, _)| (source.names(fleet.table).map(str::to_owned), source.stream));
     let mut hits = Vec::new();
-    for (asker, answers) in list {
-        let provider = asker.names(fleet.table)[0];
-        let all = answers.all();
-        let share = |endless: &Endless, of: u64| endless.count as f64 / of.max(1) as f64;
+    for (source, answers) in list {
+        let provider = source.names(fleet.table)[0];
+        let all = answers.total();
+        let share = |without_end: &AnswersWithoutEnd, total: u64| without_end.count as f64 / total.max(1) as f64;
         let others_have = answers.complete > 0 || is_first_party(provider);
-        if others_have && share(&answers.empty, all) <= get(&MOST_EMPTY) {
-            hits.extend(each(fleet, asker, &answers.empty, all, "has an empty stop reason"));
+        if others_have && share(&answers.empty, all) <= get(&MAX_EMPTY) {
+            hits.extend(each(fleet, source, &answers.empty, all, "has an empty stop reason"));
         }
         let comparable = answers.complete + answers.absent.count;
-        if asker.stream && answers.complete > 0 && share(&answers.absent, comparable) <= get(&MOST_ABSENT) {
-            let found = each(fleet, asker, &answers.absent, comparable, "has no stop reason, which the others have");
+        if source.stream && answers.complete > 0 && share(&answers.absent, comparable) <= get(&MAX_ABSENT) {
+            let found = each(fleet, source, &answers.absent, comparable, "has no stop reason, which the others have");
             hits.extend(found.map(|mut hit| {
                 (hit.severity, hit.confidence) = (Some(Severity::Warning), Confidence::Medium);
                 hit
@@ -146,29 +146,33 @@ fn check_all(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     hits
 }
 
-/// Returns a finding for each of the earliest such answers.
+/// Returns a finding for each of the earliest answers without a known end.
 fn each<'f>(
     fleet: &'f Fleet<'_>,
-    asker: &'f Asker,
-    endless: &'f Endless,
-    of: u64,
+    source: &'f AnswerSource,
+    without_end: &'f AnswersWithoutEnd,
+    total: u64,
     what: &'f str,
 ) -> impl Iterator<Item = Hit> + 'f {
-    let noun = if asker.stream { "stream" } else { "answer" };
-    let provider = asker.names(fleet.table)[0];
-    let more = endless.count.saturating_sub(EARLIEST as u64);
-    endless.earliest.iter().map(move |row_ref: &RowRef| {
+    let noun = if source.stream { "stream" } else { "answer" };
+    let provider = source.names(fleet.table)[0];
+    let more = without_end.count.saturating_sub(EARLIEST as u64);
+    without_end.earliest.iter().map(move |row_ref: &RowRef| {
         let attempt: &Attempt = &fleet.table.rows[row_ref.row as usize];
         let mut message =
-            format!("a {noun} with status 200 {what} and was used as an answer ({} of {of}", endless.count);
-        message.push_str(if asker.stream { " streams of this client)" } else { " answers of this client)" });
-        let mut hit = Hit::new(message).count("without_stop_reason", endless.count).count("answers", of);
+            format!("a {noun} with status 200 {what} and was used as an answer ({} of {total}", without_end.count);
+        message.push_str(if source.stream {
+            " streams of this client without an error)"
+        } else {
+            " answers of this client)"
+        });
+        let mut hit = Hit::new(message).count("without_stop_reason", without_end.count).count("answers", total);
         if more > 0 {
             hit = hit.count("not_listed", more);
         }
         hit.rows.push(row_ref.row);
         hit.run = Some(attempt.run);
-        hit.severity = Some(if asker.stream { severity(provider) } else { Severity::Warning });
+        hit.severity = Some(if source.stream { severity(provider) } else { Severity::Warning });
         if !attempt.flags.has(Flags::LOGGED_OK) {
             hit.confidence = Confidence::Medium;
         }

@@ -98,11 +98,12 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-/// A number of seconds without a unit beyond this may count milliseconds: 345,600 s, or 345.6 s.
-const DOUBTFUL_US: i64 = 4 * 86_400 * 1_000_000;
+/// A hint without a unit beyond this, in µs, may be meant in milliseconds: four days, which as milliseconds are 345.6
+/// s.
+const MAX_SECONDS_HINT_US: i64 = 4 * 86_400 * 1_000_000;
 
-/// Longest wait that a timer with 32 bits of milliseconds can hold, µs.
-const TIMER_US: i64 = i32::MAX as i64 * 1000;
+/// Longest wait that a timer with 32 bits of milliseconds can hold, in µs.
+const MAX_TIMER_US: i64 = i32::MAX as i64 * 1000;
 
 /// A retry that came too early.
 #[derive(Clone, Copy, Debug)]
@@ -111,15 +112,15 @@ pub(super) struct Early {
     wait: Wait,
     hint_us: i64,
     source: HintSource,
-    /// Whether the hint may count milliseconds instead of seconds.
-    doubtful: bool,
+    /// Whether the hint may be meant in milliseconds instead of seconds.
+    unit_in_doubt: bool,
 }
 
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let all: SmallVec<[Early; 4]> = call.retried().filter_map(|p| early(call, p, settings)).collect();
     let worst = *all.iter().min_by_key(|early| (early.wait.us, early.position))?;
     let mut message =
-        format!("retried after {} although the server asked for {}", worst.wait.words(), asked_words(worst));
+        format!("retried after {} although the server asked for {}", worst.wait.words(), hint_words(worst));
     if all.len() > 1 {
         message.push_str(&format!("; {} retries of this call came early", all.len()));
     }
@@ -130,12 +131,12 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
         .text("hint_source", worst.source.name())
         .count("early_sends", all.len() as u64);
     for early in &all {
-        rest_on(&mut hit, call, *early);
+        add_early_retry(&mut hit, call, *early);
     }
     if !worst.source.is_explicit() {
         hit.severity = Some(Severity::Warning);
     }
-    if worst.doubtful || !worst.source.is_explicit() {
+    if worst.unit_in_doubt || !worst.source.is_explicit() {
         hit.confidence = Confidence::Medium;
     }
     if let Some((cause, fix)) = cause(call, worst) {
@@ -146,15 +147,15 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-fn rest_on(hit: &mut Hit, call: &Call<'_>, early: Early) {
+fn add_early_retry(hit: &mut Hit, call: &Call<'_>, early: Early) {
     for position in [early.position, early.position + 1] {
         let row = call.rows()[position];
         if hit.rows.last() != Some(&row) {
             hit.rows.push(row);
         }
     }
-    // That an early retry is refused again can be foreseen, so it is wasted. A retry that was let in, or failed for
-    // another reason, is not.
+    // An early retry that is refused again, or fails with the same class, could not have helped, so it is wasted. One
+    // that was accepted, or failed for another reason, is not.
     let (before, next) = (call.at(early.position), call.at(early.position + 1));
     if next.refused() || (next.failed() && next.class == before.class) {
         hit.wasted.push(call.rows()[early.position + 1]);
@@ -172,7 +173,7 @@ pub(super) fn early(call: &Call<'_>, position: usize, settings: &Settings) -> Op
     if !source.is_explicit() && call.at(position + 1).class != call.at(position).class {
         return None;
     }
-    // A wait named along with a spent window or quota is no promise that waiting helps.
+    // A wait stated along with an exhausted window or quota does not mean that waiting helps.
     if call.at(position).terminal() || !shared::same_scope(call, position, position + 1) {
         return None;
     }
@@ -183,10 +184,10 @@ pub(super) fn early(call: &Call<'_>, position: usize, settings: &Settings) -> Op
     }
     let wait = call.wait_before(position + 1)?;
     // If the unit is in doubt, a retry is early only if it is early in both units.
-    let doubtful = hint_us > DOUBTFUL_US && !detail.hint_unit_known;
-    let least = if doubtful { hint_us / 1000 } else { hint_us };
-    let tolerance = tolerance_us(least, settings) + clock_step;
-    (wait.us < least - tolerance).then_some(Early { position, wait, hint_us, source, doubtful })
+    let unit_in_doubt = hint_us > MAX_SECONDS_HINT_US && !detail.hint_unit_known;
+    let min_wait_us = if unit_in_doubt { hint_us / 1000 } else { hint_us };
+    let tolerance = tolerance_us(min_wait_us, settings) + clock_step;
+    (wait.us < min_wait_us - tolerance).then_some(Early { position, wait, hint_us, source, unit_in_doubt })
 }
 
 /// Returns by how much a wait may be shorter than a hint; both in µs.
@@ -200,34 +201,34 @@ pub(super) fn tolerance(settings: &Settings) -> (f64, i64) {
     (settings.get(RULE.code, &SHARE), shared::micros(settings.get(RULE.code, &FIXED) / 1e3))
 }
 
-fn asked_words(early: Early) -> String {
+fn hint_words(early: Early) -> String {
     let asked = early.hint_us as f64 / 1e6;
-    if early.doubtful {
+    if early.unit_in_doubt {
         let (long, short) = (shared::seconds(asked), shared::seconds(asked / 1e3));
         format!("a wait of {asked:.0}, which is {long} if it counts seconds and {short} if it counts milliseconds")
     } else {
-        let place = match early.source {
+        let source_words = match early.source {
             HintSource::Body => " (in the body of the error)",
             HintSource::Message => " (in the words of the error)",
             HintSource::Estimate => " (by its own estimate)",
             HintSource::Reset => " (until the spent limit is whole again)",
             _ => "",
         };
-        format!("{}{place}", shared::seconds(asked))
+        format!("{}{source_words}", shared::seconds(asked))
     }
 }
 
 /// Returns what the figures suggest as the cause, and the fix for it.
 fn cause(call: &Call<'_>, early: Early) -> Option<(String, &'static str)> {
     let wait_us = early.wait.us;
-    if early.hint_us > TIMER_US && wait_us < 1_000_000 {
+    if early.hint_us > MAX_TIMER_US && wait_us < 1_000_000 {
         return Some((
             "a timer of 32 bits cannot hold that many milliseconds and fires at once".to_owned(),
             "Cap the wait before it reaches the timer (2147483647 ms at most), and end the call where the server \
              asks for more than it can wait.",
         ));
     }
-    if early.hint_us > MINUTE_US && CUT_US.contains(&wait_us) {
+    if early.hint_us > MINUTE_US && CAPPED_TO_MINUTE_US.contains(&wait_us) {
         // A wait of a minute that ended a little early was not capped.
         return Some(("the wait looks cut to a cap of 60 s".to_owned(), CAPPED_FIX));
     }
@@ -238,9 +239,9 @@ fn cause(call: &Call<'_>, early: Early) -> Option<(String, &'static str)> {
              long; or set its retries to 0 and leave them to the SDK.",
         ));
     }
-    let on_ladder = LADDER_US.contains(&wait_us);
-    if early.hint_us >= MINUTE_US && on_ladder {
-        return discarded(call, early);
+    let is_sdk_backoff = SDK_BACKOFF_US.contains(&wait_us);
+    if early.hint_us >= MINUTE_US && is_sdk_backoff {
+        return discarded_hint(call, early);
     }
     let planned = call.detail(early.position)?.planned_us.filter(|&planned| planned > 0 && planned < early.hint_us)?;
     Some((
@@ -255,23 +256,23 @@ fn cause(call: &Call<'_>, early: Early) -> Option<(String, &'static str)> {
 /// Fix for a client that limits the server's hint to a cap of its own.
 const CAPPED_FIX: &str = "Let the cap apply to the client's own backoff only, not to the server's hint: obey the \
                           hint in full, or end the call.";
-/// Waits that were capped to a minute, with some jitter, µs. They affect only the wording of the cause, not whether
-/// there is a finding.
-const CUT_US: RangeInclusive<i64> = 58_000_000..=66_000_000;
-/// Waits of the official SDKs' own backoff, µs: 75% of half a second to 8 s, plus timer delay.
-const LADDER_US: RangeInclusive<i64> = 300_000..=8_500_000;
+/// Waits that may have been capped to a minute, with some jitter, in µs. They affect only the wording of the cause, not
+/// whether there is a finding.
+const CAPPED_TO_MINUTE_US: RangeInclusive<i64> = 58_000_000..=66_000_000;
+/// Waits of the official SDKs' own backoff, in µs: 75% of half a second to 8 s, plus timer delay.
+const SDK_BACKOFF_US: RangeInclusive<i64> = 300_000..=8_500_000;
 
-/// Whether the SDK did not itself retry what failed at `position`: its own counter is 0 again.
+/// Returns whether the attempt after `position` was sent by a loop around the SDK: the SDK's own counter is 0 again.
 fn sent_by_outer_loop(call: &Call<'_>, position: usize) -> bool {
     call.at(position).sdk_count().is_some() && call.at(position + 1).sdk_count() == Some(0)
 }
 
-/// Some client versions discard hints from this length on, others only above it, µs.
+/// Hint from which, or above which, some client versions discard it, in µs.
 const MINUTE_US: i64 = 60_000_000;
 
 /// Returns the cause for a hint of a minute or more and a wait typical of the SDKs' own backoff: some versions discard
 /// long hints.
-fn discarded(call: &Call<'_>, early: Early) -> Option<(String, &'static str)> {
+fn discarded_hint(call: &Call<'_>, early: Early) -> Option<(String, &'static str)> {
     let origin = call.origin(early.position);
     let names = &call.table().names;
     let (client, version) = sdk::of(origin, names);

@@ -1,4 +1,4 @@
-//! All waits of one step are alike, so calls that fail together retry together.
+//! All waits of one step are equal, so calls that fail together retry together.
 
 use super::scripted::{attempts, retried};
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, backoffs, shared};
@@ -141,28 +141,28 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
-    let least = settings.get(RULE.code, &WAITS) as u64;
+    let min_waits = settings.get(RULE.code, &WAITS) as u64;
     let spread = settings.get(RULE.code, &SPREAD);
-    backoffs::each(fleet, |key, tally| judge(fleet, key, tally, least, spread))
+    backoffs::each(fleet, |key, tally| judge(fleet, key, tally, min_waits, spread))
 }
 
-fn judge(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, least: u64, spread: f64) -> Option<Hit> {
-    let alike = |step: &Step| {
-        step.waits.count() >= least
+fn judge(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, min_waits: u64, spread: f64) -> Option<Hit> {
+    let is_equal = |step: &Step| {
+        step.waits.count() >= min_waits
             && shared::micros(step.waits.quantile_s(0.5)) >= tally.no_wait_us()
-            && step.waits.alike(spread)
+            && step.waits.are_equal(spread)
     };
     let steps: Vec<(u8, &Step)> =
-        tally.steps.iter().map(|(number, step)| (*number, step)).filter(|(_, step)| alike(step)).collect();
+        tally.steps.iter().map(|(number, step)| (*number, step)).filter(|(_, step)| is_equal(step)).collect();
     // The step with the most waits; of several, the first.
-    let (number, most) = steps.iter().rev().max_by_key(|(_, step)| step.waits.count())?;
-    let waits = &most.waits;
-    let further =
+    let (number, widest) = steps.iter().rev().max_by_key(|(_, step)| step.waits.count())?;
+    let waits = &widest.waits;
+    let others =
         if steps.len() > 1 { format!("; {} of its steps are alike in that", steps.len()) } else { String::new() };
-    // Not less than the resolution of the buckets.
+    // The width shown is at least the resolution of the histogram.
     let width = (waits.quantile_s(0.95) - waits.quantile_s(0.05)).max(waits.quantile_s(0.5) * Waits::RESOLUTION);
     let message = format!(
-        "{} wait {} before the {} retry, every time ({} waits, nine in ten of them within {}){further}",
+        "{} wait {} before the {} retry, every time ({} waits, nine in ten of them within {}){others}",
         backoffs::label(fleet, key),
         shared::seconds(waits.quantile_s(0.5)),
         backoffs::ordinal(*number),

@@ -11,7 +11,7 @@ const LONG: Setting = Setting {
     unit: "s",
     meaning: "waits as long as this need not grow: most caps of a backoff are no longer",
 };
-/// Steps whose waits must be alike.
+/// Steps whose waits must be equal.
 const STEPS: [u8; 3] = [1, 2, 3];
 
 /// A call that is sent four times, at these seconds of the minute.
@@ -106,8 +106,8 @@ pub(super) fn fixed(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, settings
 /// Checks whether the loop waits as long at every step, over all its calls.
 fn by_steps(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, long_s: f64) -> Option<Hit> {
     // Three waits of each step, the fewest for a meaningful median.
-    let known = STEPS.iter().all(|step| tally.steps.get(step).is_some_and(|step| step.waits.count() >= 3));
-    if !known || tally.schedule().shape != Shape::Fixed {
+    let has_enough = STEPS.iter().all(|step| tally.steps.get(step).is_some_and(|step| step.waits.count() >= 3));
+    if !has_enough || tally.schedule().shape != Shape::Fixed {
         return None;
     }
     let median = |step: u8| tally.steps.get(&step).map(|step| step.waits.quantile_s(0.5));
@@ -119,37 +119,38 @@ fn by_steps(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, long_s: f64) -> 
         shared::seconds(first),
         shared::seconds(median(2)?),
         shared::seconds(median(3)?),
-        tally.own(),
-        beside(tally),
+        tally.chosen(),
+        other_waits(tally),
     );
     let steps = STEPS.iter().filter_map(|step| tally.steps.get(step));
     let hit = backoffs::hit(key, message, steps);
-    Some(hit.count("waits", tally.own()).number("median_s", first).count("retries", last.into()))
+    Some(hit.count("waits", tally.chosen()).number("median_s", first).count("retries", last.into()))
 }
 
-/// Describes the waits of the loop that the finding is not about.
-fn beside(tally: &LoopTally) -> String {
-    let parts = [(tally.dictated, "as the server asked"), (tally.unmeasured, "of a length that the log does not show")];
+/// Describes the other waits of the loop, which the finding is not about.
+fn other_waits(tally: &LoopTally) -> String {
+    let parts =
+        [(tally.server_requested, "as the server asked"), (tally.unmeasured, "of a length that the log does not show")];
     let told = parts.iter().filter(|(count, _)| *count > 0);
     let told: Vec<String> = told.map(|(count, what)| format!("{count} more {what}")).collect();
     if told.is_empty() { String::new() } else { format!(" (beside {})", told.join(" and ")) }
 }
 
-/// Checks whether single calls show it: their own waits are alike from the first retry on, and not because they grew up
-/// to a cap.
+/// Checks whether single calls show it: their waits are equal from the first retry on, so they did not grow up to a
+/// cap.
 fn by_call(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, long_s: f64) -> Option<Hit> {
-    let (flat, sure) = (&tally.flat, tally.flat.is_sure());
-    let call = flat.best().filter(|_| sure || flat.is_most())?;
+    let (equal_waits, is_certain) = (&tally.equal_waits, tally.equal_waits.excludes_jitter());
+    let call = equal_waits.best().filter(|_| is_certain || equal_waits.are_most())?;
     let (shortest, longest) = call.us;
     if shortest < tally.no_wait_us() || longest >= shared::micros(long_s) {
         return None;
     }
-    let calls = match (flat.alike(), flat.calls()) {
+    let calls = match (equal_waits.equal(), equal_waits.calls()) {
         (1, 1) => "the one call with three waits or more".to_owned(),
         (n, all) if n == all => format!("all {n} calls with three waits or more"),
         (n, all) => format!("{n} of {all} calls with three waits or more"),
     };
-    let doubt = match (sure, flat.alike() == flat.calls()) {
+    let doubt = match (is_certain, equal_waits.equal() == equal_waits.calls()) {
         (false, _) => "no backoff, unless jitter made them alike",
         (true, true) => "no backoff",
         (true, false) => "no backoff in those; the waits of the others differ",
@@ -159,15 +160,15 @@ fn by_call(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, long_s: f64) -> O
         backoffs::label(fleet, key),
         shared::seconds_range(shortest as f64 / 1e6, longest as f64 / 1e6),
         call.waits,
-        if flat.alike() == 1 { "" } else { " of one of them" },
-        beside(tally),
+        if equal_waits.equal() == 1 { "" } else { " of one of them" },
+        other_waits(tally),
     );
     let mut hit = backoffs::hit(key, message, std::iter::empty());
     hit.rows.push(call.row());
-    if !sure {
+    if !is_certain {
         hit.severity = Some(Severity::Info);
         hit.confidence = Confidence::Low;
     }
-    let hit = hit.count("calls", flat.alike()).count("waits", call.waits.into());
+    let hit = hit.count("calls", equal_waits.equal()).count("waits", call.waits.into());
     Some(hit.number("shortest_s", shortest as f64 / 1e6).number("longest_s", longest as f64 / 1e6))
 }

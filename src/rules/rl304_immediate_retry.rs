@@ -5,14 +5,14 @@ use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::measure::{Fleet, LoopImmediateRetries, LoopKey, Shape};
 use crate::model::{Confidence, Remedy, Severity, Symbol};
 
-const OUTER: Setting = Setting {
+const MAX_OUTER_CHANCE: Setting = Setting {
     name: "layered_chance",
     default: 1e-2,
     unit: "",
     meaning: "the same for a loop around another that never waits: a warning",
 };
 
-const CHANCE: Setting = Setting {
+const MAX_CHANCE: Setting = Setting {
     name: "chance",
     default: 3e-5,
     unit: "",
@@ -21,7 +21,7 @@ const CHANCE: Setting = Setting {
 
 const NO_WAIT: Setting = Setting { name: "no_wait_ms", default: 50.0, unit: "ms", meaning: "a shorter wait is none" };
 
-const SHARE: Setting = Setting {
+const MIN_SHARE: Setting = Setting {
     name: "share",
     default: 0.5,
     unit: "",
@@ -45,7 +45,7 @@ pub(super) const RULE: Rule = Rule {
     source: "AWS Architecture Blog, Exponential Backoff And Jitter; official SDKs, _constants.py: the first wait \
              is 0.5 s",
     needs: &[Field::CallIdentity, Field::Duration],
-    settings: &[SHARE, CHANCE, OUTER, NO_WAIT],
+    settings: &[MIN_SHARE, MAX_CHANCE, MAX_OUTER_CHANCE, NO_WAIT],
     exceptions: &[&[
         "A hint of zero, and another client, model or account, do not count; nor do lost connections.",
         "A clock of whole seconds shows nothing, unless the client says that it planned no wait.",
@@ -112,19 +112,20 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     .collect()
 }
 
-/// Returns the length below which a wait counts as none, µs.
+/// Returns the length below which a wait counts as none, in µs.
 pub(super) fn no_wait_us(settings: &Settings) -> i64 {
     shared::micros(settings.get(RULE.code, &NO_WAIT) / 1e3)
 }
 
-/// Whether chance does not explain the number of retries without a wait.
-pub(super) fn is_sure(immediate_retries: &LoopImmediateRetries, settings: &Settings) -> bool {
+/// Returns whether jitter does not explain the number of retries without a wait.
+pub(super) fn excludes_jitter(immediate_retries: &LoopImmediateRetries, settings: &Settings) -> bool {
     immediate_retries.short() > 0
-        && (immediate_retries.is_meant() || by_chance(immediate_retries, settings) < settings.get(RULE.code, &CHANCE))
+        && (immediate_retries.is_intended()
+            || chance_of_jitter(immediate_retries, settings) < settings.get(RULE.code, &MAX_CHANCE))
 }
 
-fn by_chance(immediate_retries: &LoopImmediateRetries, settings: &Settings) -> f64 {
-    immediate_retries.by_chance(no_wait_us(settings))
+fn chance_of_jitter(immediate_retries: &LoopImmediateRetries, settings: &Settings) -> f64 {
+    immediate_retries.chance_of_jitter(no_wait_us(settings))
 }
 
 fn hit(
@@ -135,11 +136,11 @@ fn hit(
     settings: &Settings,
 ) -> Option<Hit> {
     let (short, waits) = (immediate_retries.short(), immediate_retries.waits());
-    let sure = is_sure(immediate_retries, settings);
-    let likely =
-        immediate_retries.is_all_layered() && by_chance(immediate_retries, settings) < settings.get(RULE.code, &OUTER);
+    let is_certain = excludes_jitter(immediate_retries, settings);
+    let likely = immediate_retries.is_all_layered()
+        && chance_of_jitter(immediate_retries, settings) < settings.get(RULE.code, &MAX_OUTER_CHANCE);
     // Some short waits among many are normal with jitter.
-    if short == 0 || (!sure && !likely && (short as f64) < settings.get(RULE.code, &SHARE) * waits as f64) {
+    if short == 0 || (!is_certain && !likely && (short as f64) < settings.get(RULE.code, &MIN_SHARE) * waits as f64) {
         return None;
     }
     let by = if outer { " by the loop around the client's own" } else { "" };
@@ -147,23 +148,23 @@ fn hit(
     if waits == 1 {
         message = format!("a retry{by} after an overload or a rate limit came at once");
     }
-    if let Some(length) = usual_s(fleet, immediate_retries, outer) {
+    if let Some(length) = scheduled_s(fleet, immediate_retries, outer) {
         message.push_str(&format!(" ({})", shared::seconds(length)));
     }
-    message.push_str(match (sure, likely) {
+    message.push_str(match (is_certain, likely) {
         (true, _) => ", with no backoff",
         (false, true) => "; every time, so that jitter hardly explains it",
         (false, false) => "; jitter may have made so few waits this short",
     });
     let mut hit = Hit::new(message).count("immediate_sends", short).count("waits", waits);
     hit.rows.extend(immediate_retries.rows());
-    // With a wait, they might have helped.
-    hit.excess_more = if sure { immediate_retries.refused_again() } else { 0 };
+    // With a wait before them, the refused retries might have succeeded, so they are excess and not wasted.
+    hit.excess_more = if is_certain { immediate_retries.refused_again() } else { 0 };
     hit.run = run.is_some().then_some(run);
-    if likely && !sure {
+    if likely && !is_certain {
         hit.severity = Some(Severity::Warning);
         hit.confidence = Confidence::Medium;
-    } else if !sure {
+    } else if !is_certain {
         hit.severity = Some(Severity::Info);
         hit.confidence = Confidence::Low;
     }
@@ -172,7 +173,7 @@ fn hit(
 
 /// Returns the first wait of the loop's schedule in seconds if the schedule is to retry immediately: the same figure as
 /// in the report of its backoff.
-fn usual_s(fleet: &Fleet<'_>, immediate_retries: &LoopImmediateRetries, outer: bool) -> Option<f64> {
+fn scheduled_s(fleet: &Fleet<'_>, immediate_retries: &LoopImmediateRetries, outer: bool) -> Option<f64> {
     let origin = fleet.table.origin(&fleet.table.rows[immediate_retries.rows().next()? as usize]);
     let key = LoopKey { provider: origin.provider, client: origin.client, layer: origin.layer, outer };
     let schedule = fleet.backoffs.of(&key)?.schedule();

@@ -94,5 +94,5 @@ fn judge(fleet: &Fleet<'_>, key: LoopKey, tally: &LoopTally, least: u64) -> Opti
         backoffs::label(fleet, key),
     );
     let hit = backoffs::hit(key, message, tally.steps.values().take(2));
-    Some(hit.count("waits", tally.own()).count("waiting", waiting))
+    Some(hit.count("waits", tally.chosen()).count("waiting", waiting))
 }

@@ -193,7 +193,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let terms = terms(settings);
     let mut hits = Vec::new();
     for (scope, tally) in fleet.sorted_scopes() {
-        let trains = tally.instants.trains(&terms);
+        let trains = tally.short_window.trains(&terms);
         hits.extend(trains.iter().filter_map(|train| judge(fleet, scope, train, settings)));
     }
     hits
@@ -201,7 +201,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
 
 /// Reason why the calls of a train stay together.
 enum Cause {
-    /// Their waits are alike.
+    /// Their waits are equal.
     NoJitter,
     /// They waited exactly as long as the server requested.
     Hint,
@@ -212,7 +212,7 @@ enum Cause {
 }
 
 fn judge(fleet: &Fleet<'_>, scope: Limits, train: &Train, settings: &Settings) -> Option<Hit> {
-    let cause = if train.dictated * 2 > train.sends { Cause::Hint } else { own(fleet, train)? };
+    let cause = if train.server_requested * 2 > train.sends { Cause::Hint } else { loop_cause(fleet, train)? };
     let (words, severity) = match cause {
         Cause::Hint => ("each wait was what the server had asked for, with nothing on top", None),
         Cause::NoJitter => ("the waits have no jitter", None),
@@ -252,7 +252,7 @@ fn judge(fleet: &Fleet<'_>, scope: Limits, train: &Train, settings: &Settings) -
 
 /// Returns how the loop waits that sent the first of these retries; `None` if its jitter is wide, so that the retries
 /// coincided by chance.
-fn own(fleet: &Fleet<'_>, train: &Train) -> Option<Cause> {
+fn loop_cause(fleet: &Fleet<'_>, train: &Train) -> Option<Cause> {
     let origin = train.examples.first().map(|row| fleet.table.origin(&fleet.table.rows[*row as usize]));
     let jitter = [false, true].into_iter().find_map(|outer| {
         let origin = origin?;
@@ -264,7 +264,7 @@ fn own(fleet: &Fleet<'_>, train: &Train) -> Option<Cause> {
         Some(Jitter::Narrow) => Some(Cause::NarrowJitter),
         Some(Jitter::None) => Some(Cause::NoJitter),
         // If a loop's waits are unknown, the waves themselves show whether they were alike.
-        None if train.alike => Some(Cause::NoJitter),
+        None if train.equal_waits => Some(Cause::NoJitter),
         None => Some(Cause::Unknown),
     }
 }

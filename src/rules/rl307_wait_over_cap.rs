@@ -43,7 +43,7 @@ pub(super) const RULE: Rule = Rule {
         ],
         &shared::CLOCK,
     ],
-    check: Check::CallIfTold(check),
+    check: Check::CallIfLogged(check),
     firing: &[
         // 64 s, then 128 s: the wait doubles.
         r#"{"ts":"2026-05-20T09:58:56Z","run_id":"r","call_id":"c","attempt":6,"status":529,"duration_ms":100}
@@ -88,7 +88,7 @@ cap_s = 300
 };
 
 fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
-    if repeats::guessed(call) {
+    if repeats::is_inferred(call) {
         return Ok(None);
     }
     let over = || call.retried().filter_map(|p| Some((p, too_long(call, p, settings)?)));
@@ -104,7 +104,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
     }
 }
 
-fn hit(call: &Call<'_>, position: usize, long: &Long, settings: &Settings) -> Hit {
+fn hit(call: &Call<'_>, position: usize, long: &LongWait, settings: &Settings) -> Hit {
     let (cap, declared) = cap_s(call, position, settings);
     let doubt = match long.reason {
         Some(_) => "",
@@ -138,9 +138,9 @@ fn hit(call: &Call<'_>, position: usize, long: &Long, settings: &Settings) -> Hi
 }
 
 /// A wait beyond the cap.
-struct Long {
+struct LongWait {
     wait: Wait,
-    /// Whether it is certainly a wait: the end of the attempt before it or the client's plan is known.
+    /// Whether its length is known: the log has the end of the attempt before it, or the client's plan.
     known: bool,
     /// Evidence that the client chose the wait, if any.
     reason: Option<Reason>,
@@ -151,7 +151,7 @@ struct Long {
 enum Reason {
     /// The log has the wait that the client planned, in seconds.
     Planned(f64),
-    /// The wait before it is long enough to lead to it.
+    /// The wait before it is long enough for this one to be the next step of the same backoff.
     Schedule,
 }
 
@@ -162,37 +162,37 @@ fn cap_s(call: &Call<'_>, position: usize, settings: &Settings) -> (f64, bool) {
 }
 
 /// Returns the wait after the attempt at `position`, if it is too long and the client alone may have caused that.
-fn too_long(call: &Call<'_>, position: usize, settings: &Settings) -> Option<Long> {
+fn too_long(call: &Call<'_>, position: usize, settings: &Settings) -> Option<LongWait> {
     let (attempt, detail) = (call.at(position), call.detail(position)?);
     let cap_us = shared::micros(cap_s(call, position, settings).0);
-    let most = shared::scaled(cap_us, 1.0 + settings.get(RULE.code, &SHARE));
+    let max_us = shared::scaled(cap_us, 1.0 + settings.get(RULE.code, &SHARE));
     let planned = detail.planned_us;
     let wait = call.wait_before(position + 1)?;
     let measured = wait.us - shared::clock_step_us(call);
-    if measured <= most || planned.is_some_and(|planned| planned <= most) {
+    if measured <= max_us || planned.is_some_and(|planned| planned <= max_us) {
         return None;
     }
     // A client may also wait for the reset given in rate-limit headers.
     let asked = detail.hint_us.is_some()
         || detail.reopens.is_some()
         || (attempt.rate_limited() && attempt.flags.has(Flags::HEADROOM));
-    let other = attempt.terminal() || attempt.flags.has(Flags::TOOL) || attempt.flags.has(Flags::DECIDED_OTHER);
-    let repeat = repeats::follows(call, position, position + 1) || attempt.flags.has(Flags::DECIDED_RETRY);
-    if asked || other || !repeat || !shared::same_scope(call, position, position + 1) {
+    let is_no_retry = attempt.terminal() || attempt.flags.has(Flags::TOOL) || attempt.flags.has(Flags::DECIDED_OTHER);
+    let is_retry = repeats::follows(call, position, position + 1) || attempt.flags.has(Flags::DECIDED_RETRY);
+    if asked || is_no_retry || !is_retry || !shared::same_scope(call, position, position + 1) {
         return None;
     }
     let known = wait.is_exact || planned.is_some();
     let reason = match planned {
         Some(planned) => Some(Reason::Planned(planned as f64 / 1e6)),
-        None => leads_up(call, position, shared::scaled(measured, settings.get(RULE.code, &STEP)))
+        None => continues_backoff(call, position, shared::scaled(measured, settings.get(RULE.code, &STEP)))
             .then_some(Reason::Schedule),
     };
-    Some(Long { wait, known, reason })
+    Some(LongWait { wait, known, reason })
 }
 
-/// Whether the wait before the attempt at `position` was the client's own, too, and at least `least_us` long.
-fn leads_up(call: &Call<'_>, position: usize, least_us: i64) -> bool {
+/// Returns whether the wait before the attempt at `position` was chosen by the client too, and at least `min_us` long.
+fn continues_backoff(call: &Call<'_>, position: usize, min_us: i64) -> bool {
     let Some(before) = position.checked_sub(1) else { return false };
-    let own = call.at(before).failed() && call.hint_us(before).is_none();
-    own && call.wait_before(position).is_some_and(|wait| wait.is_exact && wait.us >= least_us)
+    let is_chosen = call.at(before).failed() && call.hint_us(before).is_none();
+    is_chosen && call.wait_before(position).is_some_and(|wait| wait.is_exact && wait.us >= min_us)
 }

@@ -73,8 +73,8 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
-    let slept = call.retried().filter_map(|p| Some((p, slept(call, p, settings)?)));
-    let (position, (wait, hint)) = slept.max_by(|a, b| a.1.0.us.cmp(&b.1.0.us).then(b.0.cmp(&a.0)))?;
+    let long_wait = call.retried().filter_map(|p| Some((p, long_wait(call, p, settings)?)));
+    let (position, (wait, hint)) = long_wait.max_by(|a, b| a.1.0.us.cmp(&b.1.0.us).then(b.0.cmp(&a.0)))?;
     let hint = hint as f64 / 1e6;
     Some(
         Hit::new(format!(
@@ -91,12 +91,12 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
 }
 
 /// Returns the wait after the attempt at `position` and the hint in µs that it followed, if both are long.
-pub(super) fn slept(call: &Call<'_>, position: usize, settings: &Settings) -> Option<(Wait, i64)> {
+pub(super) fn long_wait(call: &Call<'_>, position: usize, settings: &Settings) -> Option<(Wait, i64)> {
     let long = shared::micros(settings.get(RULE.code, &LONG));
     let hint = call.hint_us(position)?;
     let wait = call.wait_before(position + 1)?;
     // A client that retried early did not wait as requested; much longer waits are for RL315.
-    let dictated = wait.us >= hint - shared::scaled(hint, settings.get(RULE.code, &SHORT))
-        && wait.us <= rl315::most_us(hint, settings);
-    (hint > long && dictated && shared::shows_retry(call, position)).then_some((wait, hint))
+    let followed_hint = wait.us >= hint - shared::scaled(hint, settings.get(RULE.code, &SHORT))
+        && wait.us <= rl315::max_wait_us(hint, settings);
+    (hint > long && followed_hint && shared::shows_retry(call, position)).then_some((wait, hint))
 }

@@ -79,23 +79,25 @@ budget_s = 1800
 };
 
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
-    if call.len() < 2 || call.disordered || repeats::guessed(call) {
+    if call.len() < 2 || call.disordered || repeats::is_inferred(call) {
         return None;
     }
     let declared = settings.policy(call, 0).and_then(|policy| policy.budget_s);
     let budget = declared.unwrap_or_else(|| settings.get(RULE.code, &BUDGET));
     let default = declared.is_none() && budget == BUDGET.default;
     let budget_us = shared::micros(budget);
-    let span = |start: usize, p: usize| call.at(p).sent.us_since(call.at(start).sent);
+    let elapsed_us = |start: usize, p: usize| call.at(p).sent.us_since(call.at(start).sent);
     let sequence = shared::retry_sequences(call).find(|sequence| {
-        let dictated = || sequence.clone().skip(1).any(|p| rl308::slept(call, p - 1, settings).is_some());
-        span(sequence.start, sequence.end - 1) > budget_us && !dictated() && follow(call, sequence.clone())
+        let was_asked_to_wait = || sequence.clone().skip(1).any(|p| rl308::long_wait(call, p - 1, settings).is_some());
+        elapsed_us(sequence.start, sequence.end - 1) > budget_us
+            && !was_asked_to_wait()
+            && all_repeat(call, sequence.clone())
     })?;
-    let late = sequence.clone().filter(|&p| span(sequence.start, p) > budget_us).count();
-    let lasted = span(sequence.start, sequence.end - 1) as f64 / 1e6;
+    let late = sequence.clone().filter(|&p| elapsed_us(sequence.start, p) > budget_us).count();
+    let elapsed_s = elapsed_us(sequence.start, sequence.end - 1) as f64 / 1e6;
     let mut hit = Hit::new(format!(
         "still retrying {} after its first attempt, past {} of {} ({} attempts, {late} of them late)",
-        shared::seconds(lasted),
+        shared::seconds(elapsed_s),
         if default { "the default budget" } else { "the declared budget" },
         shared::seconds(budget),
         sequence.len(),
@@ -103,7 +105,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     .about(call.at(sequence.start).class)
     .count("attempts", sequence.len() as u64)
     .count("late_sends", late as u64)
-    .number("lasted_s", lasted)
+    .number("lasted_s", elapsed_s)
     .number("budget_s", budget);
     if default {
         hit.message.push_str("; no budget is declared");
@@ -111,10 +113,10 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     }
     hit.rows.extend_from_slice(&call.rows()[sequence.clone()]);
     let start = sequence.start;
-    Some(hit.in_excess(call, sequence.filter(|&p| span(start, p) > budget_us)))
+    Some(hit.in_excess(call, sequence.filter(|&p| elapsed_us(start, p) > budget_us)))
 }
 
-/// Whether each attempt is known to repeat the previous one; an id may be shared by a whole session.
-fn follow(call: &Call<'_>, sequence: std::ops::Range<usize>) -> bool {
+/// Returns whether each attempt is known to repeat the previous one. A call id may be shared by a whole session.
+fn all_repeat(call: &Call<'_>, sequence: std::ops::Range<usize>) -> bool {
     sequence.skip(1).all(|p| repeats::follows(call, p - 1, p))
 }

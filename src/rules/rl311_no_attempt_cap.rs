@@ -108,33 +108,33 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
-    let least = settings.get(RULE.code, &ATTEMPTS);
-    if call.len() as f64 <= least || call.disordered || repeats::guessed(call) {
+    let max_attempts = settings.get(RULE.code, &ATTEMPTS);
+    if call.len() as f64 <= max_attempts || call.disordered || repeats::is_inferred(call) {
         return None;
     }
-    let sequence = shared::retry_sequences(call).find(|sequence| sequence.len() as f64 > least)?;
+    let sequence = shared::retry_sequences(call).find(|sequence| sequence.len() as f64 > max_attempts)?;
     let capped = sequence.clone().any(|p| call.at(p).max_attempts > 0);
-    let follow = sequence.clone().skip(1).all(|p| repeats::follows(call, p - 1, p));
+    let all_repeat = sequence.clone().skip(1).all(|p| repeats::follows(call, p - 1, p));
     // Two nested loops with a cap each are a different problem.
-    if capped || !follow || loops_of(call).is_some() {
+    if capped || !all_repeat || loops_of(call).is_some() {
         return None;
     }
     let last = call.at(sequence.end - 1);
-    let lasted_us = last.sent.us_since(call.at(sequence.start).sent);
-    let lasted = lasted_us as f64 / 1e6;
+    let elapsed_us = last.sent.us_since(call.at(sequence.start).sent);
+    let elapsed_s = elapsed_us as f64 / 1e6;
     let mut hit = Hit::new(format!(
         "{} attempts over {}, and neither a cap nor a budget of time is logged",
         sequence.len(),
-        shared::seconds(lasted),
+        shared::seconds(elapsed_s),
     ))
     .about(call.at(sequence.start).class)
     .count("attempts", sequence.len() as u64)
-    .number("lasted_s", lasted);
+    .number("lasted_s", elapsed_s);
     hit.confidence = Confidence::Medium;
     // A budget of time, which few loggers record, may have been in force.
-    if lasted_us <= shared::micros(settings.get(RULE.code, &BUDGET)) {
+    if elapsed_us <= shared::micros(settings.get(RULE.code, &BUDGET)) {
         hit.severity = Some(Severity::Info);
     }
     hit.rows.extend_from_slice(&call.rows()[sequence.clone()]);
-    Some(hit.in_excess(call, sequence.skip(least as usize)))
+    Some(hit.in_excess(call, sequence.skip(max_attempts as usize)))
 }

@@ -1,4 +1,4 @@
-//! A call obeyed a hint that was never true.
+//! A call waited as long as the server asked, repeatedly and without success.
 
 use super::rl301_retry_before_retry_after as rl301;
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
@@ -102,30 +102,30 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
-    let least = settings.get(RULE.code, &WAITS);
-    if (call.len() as f64) <= least || call.attempts().any(|attempt| !attempt.failed() || attempt.terminal()) {
+    let min_waits = settings.get(RULE.code, &WAITS);
+    if (call.len() as f64) <= min_waits || call.attempts().any(|attempt| !attempt.failed() || attempt.terminal()) {
         return None;
     }
     let hints: SmallVec<[i64; 8]> = (0..call.len()).filter_map(|p| call.hint_us(p)).collect();
     let (&shortest, &longest) = (hints.iter().min()?, hints.iter().max()?);
     let change = settings.get(RULE.code, &CHANGE);
     let same = shortest > 0 && longest - shortest <= shared::scaled(shortest, change);
-    let obedient: SmallVec<[Wait; 8]> =
-        call.retried().filter_map(|position| obeyed(call, position, settings)).collect();
-    if !same || (obedient.len() as f64) < least {
+    let waits_as_asked: SmallVec<[Wait; 8]> =
+        call.retried().filter_map(|position| wait_as_asked(call, position, settings)).collect();
+    if !same || (waits_as_asked.len() as f64) < min_waits {
         return None;
     }
     let hint = shortest as f64 / 1e6;
-    let waited = obedient.iter().copied().fold(Wait::NONE, Wait::and);
+    let waited = waits_as_asked.iter().copied().fold(Wait::NONE, Wait::and);
     let mut hit = Hit::new(format!(
         "waited {} over {} waits, each as long as the server asked ({}), and the hint never shortened",
         waited.words(),
-        obedient.len(),
+        waits_as_asked.len(),
         shared::seconds(hint),
     ))
     .on_call(call)
     .about(call.last().class)
-    .count("obedient_waits", obedient.len() as u64)
+    .count("obedient_waits", waits_as_asked.len() as u64)
     .number("retry_after_s", hint)
     .number("waited_s", waited.s());
     hit.wait_s = waited.s();
@@ -133,10 +133,10 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
 }
 
 /// Returns the wait after the attempt at `position`, if it was as long as the server requested and little longer.
-fn obeyed(call: &Call<'_>, position: usize, settings: &Settings) -> Option<Wait> {
+fn wait_as_asked(call: &Call<'_>, position: usize, settings: &Settings) -> Option<Wait> {
     let (hint, wait) = (call.hint_us(position)?, call.wait_before(position + 1)?);
-    let early = rl301::tolerance_us(hint, settings) + shared::clock_step_us(call);
+    let tolerance = rl301::tolerance_us(hint, settings) + shared::clock_step_us(call);
     let [share, late] = [&LATE_SHARE, &LATE].map(|setting| settings.get(RULE.code, setting));
     let latest = hint + shared::scaled(hint, share) + shared::micros(late);
-    (hint - early..=latest).contains(&wait.us).then_some(wait)
+    (hint - tolerance..=latest).contains(&wait.us).then_some(wait)
 }

@@ -30,7 +30,7 @@ pub(super) const RULE: Rule = Rule {
         ],
         &shared::CLOCK,
     ],
-    check: Check::CallIfTold(check),
+    check: Check::CallIfLogged(check),
     firing: &[
         // The harness times out after 20 s while the SDK within it is at its second attempt of five.
         r#"{"ts":"2026-05-20T10:00:00.0Z","run_id":"r","call_id":"c","layer":"harness","attempt":1,"max_attempts":1,"kind":"timeout","duration_ms":20000}
@@ -70,11 +70,12 @@ fn missing_field(call: &Call<'_>, settings: &Settings) -> Option<Field> {
     let layer = |p: usize| call.origin(p).layer;
     // Only the first such attempt is examined, so that a call of thousands of attempts does not take quadratic time.
     let by_layer = (0..call.len()).find(|&p| gave_up(call.at(p))).and_then(|outer| {
-        let around = call.at(outer);
-        let inside = |p: &usize| call.at(*p).failed() && has_left(call.at(*p)) && call.at(*p).sent >= around.sent;
-        let mut inner = (0..call.len()).filter(|p| *p != outer && inside(p));
-        match (layer(outer).is_some(), around.duration.as_us()) {
-            (false, Some(_)) => inner.any(|p| call.at(p).sent <= around.ended()).then_some(Field::Layer),
+        let outer_attempt = call.at(outer);
+        let is_inside =
+            |p: &usize| call.at(*p).failed() && has_left(call.at(*p)) && call.at(*p).sent >= outer_attempt.sent;
+        let mut inner = (0..call.len()).filter(|p| *p != outer && is_inside(p));
+        match (layer(outer).is_some(), outer_attempt.duration.as_us()) {
+            (false, Some(_)) => inner.any(|p| call.at(p).sent <= outer_attempt.ended()).then_some(Field::Layer),
             (true, None) => inner.any(|p| layer(p).is_some() && layer(p) != layer(outer)).then_some(Field::Duration),
             _ => None,
         }
@@ -85,7 +86,7 @@ fn missing_field(call: &Call<'_>, settings: &Settings) -> Option<Field> {
     by_layer.or(untimed.then_some(Field::Timeout))
 }
 
-/// Whether the attempt was ended by a deadline of its own layer, or cancelled.
+/// Returns whether the attempt was ended by a deadline of its own layer, or cancelled.
 fn gave_up(attempt: &Attempt) -> bool {
     matches!(attempt.class, Some(Class::Timeout | Class::Cancelled)) && attempt.status == 0
 }
@@ -94,27 +95,27 @@ fn gave_up(attempt: &Attempt) -> bool {
 fn outer_deadline(call: &Call<'_>) -> Option<Hit> {
     let layer = |p: usize| call.origin(p).layer;
     (0..call.len()).find_map(|outer| {
-        let around = call.at(outer);
-        if !gave_up(around) || !layer(outer).is_some() {
+        let outer_attempt = call.at(outer);
+        if !gave_up(outer_attempt) || !layer(outer).is_some() {
             return None;
         }
-        let inside = |p: &usize| {
+        let is_inside = |p: &usize| {
             let inner = call.at(*p);
             layer(*p).is_some()
                 && layer(*p) != layer(outer)
-                && inner.sent >= around.sent
-                && inner.sent <= around.ended()
+                && inner.sent >= outer_attempt.sent
+                && inner.sent <= outer_attempt.ended()
         };
-        let last = (0..call.len()).rev().find(inside)?;
+        let last = (0..call.len()).rev().find(is_inside)?;
         let inner = call.at(last);
         // The inner loop must not continue after the deadline.
-        let went_on = (0..call.len()).any(|p| layer(p) == layer(last) && call.at(p).sent > around.ended());
-        if !inner.failed() || !has_left(inner) || went_on {
+        let continued = (0..call.len()).any(|p| layer(p) == layer(last) && call.at(p).sent > outer_attempt.ended());
+        if !inner.failed() || !has_left(inner) || continued {
             return None;
         }
         let names = &call.table().names;
         let who = |p: usize| shared::cut(names.text(layer(p)), 40);
-        let deadline = around.duration.as_us()? as f64 / 1e6;
+        let deadline = outer_attempt.duration.as_us()? as f64 / 1e6;
         Some(
             Hit::new(format!(
                 "the deadline of {} ({}) ended the call at attempt {} of the {} that {} declares",
@@ -134,12 +135,12 @@ fn outer_deadline(call: &Call<'_>) -> Option<Hit> {
     })
 }
 
-/// Whether the layer has attempts left that it might have used.
+/// Returns whether the layer has attempts left that it might have used.
 fn has_left(attempt: &Attempt) -> bool {
     has_next(attempt) && !attempt.flags.has(Flags::DECIDED_FAIL)
 }
 
-/// Whether the layer declares a further attempt, and one may help.
+/// Returns whether the layer declares a further attempt, and one might succeed.
 fn has_next(attempt: &Attempt) -> bool {
     attempt.number > 0 && attempt.max_attempts > attempt.number && !attempt.terminal()
 }

@@ -115,12 +115,13 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
-    let least = settings.get(RULE.code, &ATTEMPTS);
-    if (call.len() as f64) <= least || call.disordered {
+    let max_attempts = settings.get(RULE.code, &ATTEMPTS);
+    if (call.len() as f64) <= max_attempts || call.disordered {
         return None;
     }
-    let storm = shared::retry_sequences(call).flat_map(|sequence| shown(call, sequence)).max_by_key(Range::len)?;
-    if storm.len() as f64 <= least {
+    let storm =
+        shared::retry_sequences(call).flat_map(|sequence| known_repeats(call, sequence)).max_by_key(Range::len)?;
+    if storm.len() as f64 <= max_attempts {
         return None;
     }
     // Two loops that multiply are a different problem.
@@ -130,13 +131,13 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let first = storm.start;
     let span_us = call.at(storm.end - 1).sent.us_since(call.at(first).sent);
     // Attempts at a single instant have no rate, but are a storm.
-    let long_us = (span_us + shared::clock_step_us(call)).max(100_000);
+    let duration_us = (span_us + shared::clock_step_us(call)).max(100_000);
     // There is one interval fewer than attempts.
     let intervals = storm.len() - 1;
-    if intervals as f64 * 1e6 <= settings.get(RULE.code, &RATE) * long_us as f64 {
+    if intervals as f64 * 1e6 <= settings.get(RULE.code, &RATE) * duration_us as f64 {
         return None;
     }
-    let rate = intervals as f64 * 1e6 / long_us as f64;
+    let rate = intervals as f64 * 1e6 / duration_us as f64;
     let mut hit = Hit::new(format!(
         "{} attempts of one call in {}, {rate:.1} a second",
         storm.len(),
@@ -147,16 +148,16 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     .number("span_s", span_us as f64 / 1e6)
     .number("per_second", rate);
     hit.rows.extend_from_slice(&call.rows()[storm.clone()]);
-    let mut hit = hit.in_excess(call, storm.skip(least as usize));
+    let mut hit = hit.in_excess(call, storm.skip(max_attempts as usize));
     if shared::clock_step_us(call) > 0 {
         hit.confidence = Confidence::Medium;
     }
     Some(hit)
 }
 
-/// Splits a streak into parts in which each attempt is known to repeat the previous one: without ids or counters, many
-/// small calls that fail look like a single one.
-fn shown(call: &Call<'_>, sequence: Range<usize>) -> SmallVec<[Range<usize>; 2]> {
+/// Splits a retry sequence into parts in which each attempt is known to repeat the previous one: without ids or
+/// counters, many small calls that fail look like a single one.
+fn known_repeats(call: &Call<'_>, sequence: Range<usize>) -> SmallVec<[Range<usize>; 2]> {
     let mut parts: SmallVec<[Range<usize>; 2]> = SmallVec::new();
     let mut start = sequence.start;
     for position in sequence.clone() {

@@ -36,7 +36,7 @@ pub(super) const RULE: Rule = Rule {
         ],
         &shared::CLOCK,
     ],
-    check: Check::CallIfTold(check),
+    check: Check::CallIfLogged(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":429,"retry_after":2,"error_type":"rate_limit_error","duration_ms":20}
 {"ts":"2026-05-20T10:00:30Z","run_id":"r","call_id":"c","attempt":2,"status":200,"duration_ms":900}"#,
@@ -57,7 +57,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
-    if repeats::guessed(call) {
+    if repeats::is_inferred(call) {
         return Ok(None);
     }
     let over = || call.retried().filter_map(|p| Some((p, over_wait(call, p, settings)?)));
@@ -88,7 +88,7 @@ fn over_wait(call: &Call<'_>, position: usize, settings: &Settings) -> Option<(W
     let hint = call.hint_us(position).filter(|&hint| hint > 0)?;
     let wait = call.wait_before(position + 1)?;
     let more = shared::micros(settings.get(RULE.code, &MORE)) + shared::clock_step_us(call);
-    if wait.us <= most_us(hint, settings) || wait.us <= hint + more {
+    if wait.us <= max_wait_us(hint, settings) || wait.us <= hint + more {
         return None;
     }
     let repeat = !call.at(position).terminal() && repeats::follows(call, position, position + 1);
@@ -96,6 +96,6 @@ fn over_wait(call: &Call<'_>, position: usize, settings: &Settings) -> Option<(W
 }
 
 /// Returns the longest acceptable wait for a hint, apart from [`MORE`]; both in µs.
-pub(super) fn most_us(hint: i64, settings: &Settings) -> i64 {
+pub(super) fn max_wait_us(hint: i64, settings: &Settings) -> i64 {
     shared::scaled(hint, settings.get(RULE.code, &FACTOR))
 }

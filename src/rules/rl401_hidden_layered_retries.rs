@@ -120,30 +120,30 @@ layer = "sdk"
 
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     match loops_of(call) {
-        Some(loops) => by_shape(call, &loops),
+        Some(loops) => by_rounds(call, &loops),
         None => by_counter(call).or_else(|| by_policy(call, settings)),
     }
 }
 
-/// Checks whether the client retried what a gateway had sent several times. The log has only the client's attempts; the
-/// gateway's are known only from its counter.
+/// Checks whether the client retried attempts that a gateway had sent several times. The log has only the client's
+/// attempts; the gateway's are known only from its counter.
 fn by_counter(call: &Call<'_>) -> Option<Hit> {
-    if call.disordered || repeats::guessed(call) {
+    if call.disordered || repeats::is_inferred(call) {
         return None;
     }
-    let told = |p: &usize| call.unseen_beneath(*p) > 0;
+    let was_resent = |p: &usize| call.unseen_beneath(*p) > 0;
     let mut retry_sequences = retry_sequences(call).filter(|sequence| sequence.len() > 1);
     let sequence = retry_sequences
-        .find(|sequence| sequence.clone().any(|p| told(&p)) && sequence.clone().all(|p| is_outer(call, p)))?;
+        .find(|sequence| sequence.clone().any(|p| was_resent(&p)) && sequence.clone().all(|p| is_outer(call, p)))?;
     let rounds: Vec<u64> = sequence.clone().map(|p| call.unseen_beneath(p) + 1).collect();
     let (seen, sends) = (rounds.len() as u64, rounds.iter().sum::<u64>());
     let inner = rounds.iter().copied().max()?;
     let each: Vec<String> = rounds.iter().map(u64::to_string).collect();
-    let shape = format!("{seen} rounds of {} attempts", each.join(" + "));
+    let rounds_text = format!("{seen} rounds of {} attempts", each.join(" + "));
     let mut hit = Hit::new(format!(
-        "one call became {sends} attempts, {shape}: the log shows {seen}, and only a gateway's counter tells of the {} \
-         others; the client's retries are around the gateway's",
-        sends - seen
+        "one call became {sends} attempts, {rounds_text}: the log shows {seen}, and only a gateway's counter tells of {}; the \
+         client's retries are around the gateway's",
+        if sends - seen == 1 { "the other".to_owned() } else { format!("the {} others", sends - seen) }
     ))
     .about(call.at(sequence.start).class)
     .count("sends", sends)
@@ -152,7 +152,7 @@ fn by_counter(call: &Call<'_>) -> Option<Hit> {
     .count("rounds", seen)
     .count("sends_per_round", inner)
     .count("bound", seen * inner)
-    .text("factorisation", shape)
+    .text("factorisation", rounds_text)
     .text("inner_layer", "the retries of a gateway")
     .text("outer_layer", "the client's")
     .word("sign", "a counter of the gateway above 1 on attempts that the client sent again");
@@ -161,29 +161,29 @@ fn by_counter(call: &Call<'_>) -> Option<Hit> {
     Some(hit)
 }
 
-/// Whether the attempt at `position` belongs to the same layer as the first, with no attempt of another layer within
-/// it.
+/// Returns whether the attempt at `position` belongs to the same layer as the first, with no attempt of another layer
+/// within it.
 fn is_outer(call: &Call<'_>, position: usize) -> bool {
     call.origin(position).layer == call.origin(0).layer && call.logged_within(position) == 0
 }
 
-fn by_shape(call: &Call<'_>, loops: &Loops) -> Option<Hit> {
+fn by_rounds(call: &Call<'_>, loops: &Loops) -> Option<Hit> {
     let layering = Layering::of(call, loops);
     let (inner, outer) = layering.names(&call.table().names);
     let (rounds, sends) = (loops.rounds.len() as u64, u64::from(loops.sends()));
-    let shape = if loops.are_even() {
+    let rounds_text = if loops.are_even() {
         format!("{rounds} x {} attempts", loops.inner())
     } else {
         let each: Vec<String> = loops.rounds.iter().map(u32::to_string).collect();
         format!("{rounds} rounds of {} attempts", each.join(" + "))
     };
-    let mut hit = Hit::new(format!("one call became {sends} attempts, {shape}: {outer} around {inner}"))
+    let mut hit = Hit::new(format!("one call became {sends} attempts, {rounds_text}: {outer} around {inner}"))
         .about(call.at(*loops.positions.first()?).class)
         .count("sends", sends)
         .count("rounds", rounds)
         .count("sends_per_round", u64::from(loops.inner()))
         .count("bound", rounds * u64::from(loops.inner()))
-        .text("factorisation", shape)
+        .text("factorisation", rounds_text)
         .text("inner_layer", inner)
         .text("outer_layer", outer)
         .word("sign", layering.sign());
@@ -194,7 +194,7 @@ fn by_shape(call: &Call<'_>, loops: &Loops) -> Option<Hit> {
     if loops.sign == Sign::Nested {
         hit.confidence = Confidence::Medium;
     }
-    if call.grouping == Grouping::Inferred && !loops.are_shown(call) {
+    if call.grouping == Grouping::Inferred && !loops.repeat_one_request(call) {
         hit.severity = Some(Severity::Info);
     }
     Some(hit)
@@ -202,23 +202,23 @@ fn by_shape(call: &Call<'_>, loops: &Loops) -> Option<Hit> {
 
 /// Checks whether a layer retried that should not, according to the declared policy.
 fn by_policy(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
-    if settings.policies.is_empty() || repeats::guessed(call) {
+    if settings.policies.is_empty() || repeats::is_inferred(call) {
         return None;
     }
-    let strange: Vec<(usize, String)> =
+    let undeclared: Vec<(usize, String)> =
         (0..call.len()).filter_map(|p| Some((p, other_layer(call, p, settings)?))).collect();
-    let (position, layer) = strange.first()?;
-    let owner = settings.policy(call, *position)?.layer.as_deref()?;
+    let (position, layer) = undeclared.first()?;
+    let declared_layer = settings.policy(call, *position)?.layer.as_deref()?;
     let mut hit = Hit::new(format!(
         "{layer} retried {}, and the policy leaves retries to {}",
-        shared::times(strange.len()),
-        shared::cut(owner, 40),
+        shared::times(undeclared.len()),
+        shared::cut(declared_layer, 40),
     ))
     .about(call.at(position.saturating_sub(1)).class)
-    .count("sends", strange.len() as u64)
+    .count("sends", undeclared.len() as u64)
     .text("layer", layer)
-    .text("declared_layer", shared::cut(owner, 40));
-    hit.rows.extend(strange.iter().map(|(position, _)| call.rows()[*position]));
+    .text("declared_layer", shared::cut(declared_layer, 40));
+    hit.rows.extend(undeclared.iter().map(|(position, _)| call.rows()[*position]));
     Some(hit)
 }
 

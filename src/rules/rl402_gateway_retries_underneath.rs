@@ -1,4 +1,4 @@
-//! Something beneath the client retries, which only its own counter shows.
+//! A layer beneath the client retries, which only its own counter shows.
 
 use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
 use crate::calls::{Call, Grouping};
@@ -26,7 +26,7 @@ pub(super) const RULE: Rule = Rule {
         "Resends that the client itself counts, or that have records of their own, are its own.",
         "Where only http.request.resend_count shows it, the confidence is medium.",
     ]],
-    check: Check::CallIfTold(check),
+    check: Check::CallIfLogged(check),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"status":503,"headers":{"x-envoy-attempt-count":"3"}}
 {"ts":"2026-05-20T10:00:02Z","run_id":"r","call_id":"c","attempt":2,"status":200,"headers":{"x-envoy-attempt-count":"2"}}"#,
@@ -62,12 +62,13 @@ fn check(call: &Call<'_>, _: &Settings) -> Result<Option<Hit>, Field> {
 }
 
 fn found(call: &Call<'_>) -> Option<Hit> {
-    let beneath = |position: usize| by_gateway(call, position).max(by_instrumentation(call, position));
-    let first = (0..call.len()).find(|&position| beneath(position) > 0)?;
-    let again: u64 = (0..call.len()).map(beneath).sum();
+    let resends_beneath = |position: usize| by_gateway(call, position).max(by_instrumentation(call, position));
+    let first = (0..call.len()).find(|&position| resends_beneath(position) > 0)?;
+    let resends_in_all: u64 = (0..call.len()).map(resends_beneath).sum();
     // Logged attempts of the layer beneath are not hidden, and the attempt around them did not reach the provider
     // itself.
-    let hidden: u64 = (0..call.len()).map(|p| beneath(p).saturating_sub(call.logged_within(p).saturating_sub(1))).sum();
+    let hidden: u64 =
+        (0..call.len()).map(|p| resends_beneath(p).saturating_sub(call.logged_within(p).saturating_sub(1))).sum();
     let shown = (0..call.len()).filter(|&p| call.logged_within(p) == 0).count() as u64;
     let who = if by_gateway(call, first) > 0 { "a gateway" } else { "something" };
     let attempts = if shown == 1 { "1 attempt".to_owned() } else { format!("{shown} attempts") };
@@ -76,13 +77,15 @@ fn found(call: &Call<'_>) -> Option<Hit> {
     } else {
         format!("the log shows {attempts}, the provider saw {}", shown + hidden)
     };
-    let again = shared::times(again as usize);
-    let mut hit = Hit::new(format!("{who} beneath the client retried the request {again}: {seen}"))
+    let resends_in_all = shared::times(resends_in_all as usize);
+    let mut hit = Hit::new(format!("{who} beneath the client retried the request {resends_in_all}: {seen}"))
         .about((0..call.len()).find_map(|position| call.at(position).class))
         .count("sends_shown", shown)
         .count("sends_hidden", hidden)
-        .count("most_beneath_one_attempt", (0..call.len()).map(beneath).max().unwrap_or(0) + 1);
-    hit.rows.extend((0..call.len()).filter(|&position| beneath(position) > 0).map(|position| call.rows()[position]));
+        .count("most_beneath_one_attempt", (0..call.len()).map(resends_beneath).max().unwrap_or(0) + 1);
+    hit.rows.extend(
+        (0..call.len()).filter(|&position| resends_beneath(position) > 0).map(|position| call.rows()[position]),
+    );
     if by_gateway(call, first) == 0 {
         // Some instrumentation counts all resends of a call in one span.
         hit.confidence = Confidence::Medium;
@@ -97,8 +100,9 @@ fn by_gateway(call: &Call<'_>, position: usize) -> u64 {
 /// Returns the resends beyond the client's own retries, if it counts those.
 fn by_instrumentation(call: &Call<'_>, position: usize) -> u64 {
     let resends = call.detail(position).map_or(0, |detail| u64::from(detail.resends));
-    let placed = (call.grouping == Grouping::Explicit).then_some(position as u64);
-    own_count(call, position).map_or(0, |own| resends.saturating_sub(own.max(placed.unwrap_or(0))))
+    let position_in_call = (call.grouping == Grouping::Explicit).then_some(position as u64);
+    own_count(call, position)
+        .map_or(0, |client_count| resends.saturating_sub(client_count.max(position_in_call.unwrap_or(0))))
 }
 
 /// Returns the number of retries up to the attempt at `position` as counted by the client itself.

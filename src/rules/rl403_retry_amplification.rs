@@ -18,9 +18,9 @@ const GROWTH: Setting = Setting {
     meaning: "waits that grow by less from the first to the last of a call show no backoff: the gentlest in use \
               multiply by 1.5 a step; RL405 follows",
 };
-const SPACED: Setting =
+const GROWTH_CALLS: Setting =
     Setting { name: "growth_calls", default: 20.0, unit: "", meaning: "calls that must show it; RL405 follows" };
-const GENTLE: Setting = Setting {
+const LONG_WAIT: Setting = Setting {
     name: "gentle_s",
     default: 5.0,
     unit: "s",
@@ -54,7 +54,7 @@ macro_rules! sent {
     };
 }
 /// Like `retried`, half a second between attempts.
-macro_rules! hurried {
+macro_rules! early {
     ($($call:literal),*) => { concat!($(retried!($call, "00.00", "00.55", "01.10", "01.65")),*) };
 }
 /// Calls with one key, each sent three times, half a second apart.
@@ -104,7 +104,7 @@ pub(super) const RULE: Rule = Rule {
     source: "AWS Well-Architected Framework, REL05-BP03, Control and limit retry calls; AWS Architecture Blog, \
              Exponential Backoff And Jitter; Google, Site Reliability Engineering, Addressing Cascading Failures",
     needs: &[Field::CallIdentity],
-    settings: &[RATIO, ERROR, WINDOW, CALLS, GROWTH, SPACED, GENTLE],
+    settings: &[RATIO, ERROR, WINDOW, CALLS, GROWTH, GROWTH_CALLS, LONG_WAIT],
     exceptions: &[&[
         "Where the waits of the calls do grow and no second loop sent, it is an outage, and info.",
         "Long waits need not grow.",
@@ -113,7 +113,7 @@ pub(super) const RULE: Rule = Rule {
     ]],
     check: Check::Fleet(check),
     firing: &[
-        hurried!("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
+        early!("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
         layered!("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
         // Info: healthy clients in an outage.
         backed_off!("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
@@ -206,10 +206,10 @@ pub(super) const RULE: Rule = Rule {
 {"ts":"2026-03-10T09:06:01.10Z","run_id":"r","model":"m","duration_ms":50,"call_id":"t","status":529}
 {"ts":"2026-03-10T09:06:01.65Z","run_id":"r","model":"m","duration_ms":50,"call_id":"t","status":200}"#,
         // Too few calls to tell.
-        hurried!("a", "b", "c", "d", "e", "f", "g", "h", "i", "j"),
+        early!("a", "b", "c", "d", "e", "f", "g", "h", "i", "j"),
         // Three of 23 calls are retried.
         concat!(
-            hurried!("a", "b", "c"),
+            early!("a", "b", "c"),
             sent!("d", "00", r#""status":200"#), sent!("e", "01", r#""status":200"#), sent!("f", "02", r#""status":200"#),
             sent!("g", "03", r#""status":200"#), sent!("h", "04", r#""status":200"#), sent!("i", "05", r#""status":200"#),
             sent!("j", "06", r#""status":200"#), sent!("k", "07", r#""status":200"#), sent!("l", "08", r#""status":200"#),
@@ -224,25 +224,25 @@ pub(super) const RULE: Rule = Rule {
 /// Returns the least growth of waits, the number of calls that must show it, and the wait in seconds from which on
 /// waits need not grow.
 pub(super) fn storm_terms(settings: &Settings) -> [f64; 3] {
-    [&GROWTH, &SPACED, &GENTLE].map(|setting| settings.get(RULE.code, setting))
+    [&GROWTH, &GROWTH_CALLS, &LONG_WAIT].map(|setting| settings.get(RULE.code, setting))
 }
 
 fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
-    let span_us = (settings.get(RULE.code, &WINDOW) * 1e6) as i64;
-    let least = settings.get(RULE.code, &CALLS) as u64;
+    let window_us = (settings.get(RULE.code, &WINDOW) * 1e6) as i64;
+    let min_calls = settings.get(RULE.code, &CALLS) as u64;
     let ratio = settings.get(RULE.code, &RATIO);
     let services = by_service(fleet);
     services
         .iter()
         .filter_map(|traffic| {
-            let worst = most_amplified(&traffic.flows, span_us, least).filter(|worst| worst.ratio() >= ratio)?;
+            let worst = most_amplified(&traffic.flows, window_us, min_calls).filter(|worst| worst.ratio() >= ratio)?;
             Some(hit(fleet, traffic, &worst, settings))
         })
         .collect()
 }
 
 fn hit(fleet: &Fleet<'_>, traffic: &ServiceTraffic, worst: &Amplified, settings: &Settings) -> Hit {
-    let storm = storm(&traffic.spacing, worst, storm_terms(settings));
+    let storm = storm(&traffic.wait_growth, worst, storm_terms(settings));
     let why = storm.as_ref().map_or_else(String::new, |storm| format!("; {}", storm.words()));
     let mut hit = Hit::new(format!(
         "{} on {} that started within {} became {}, {:.1} a call{why}",
@@ -268,8 +268,9 @@ fn hit(fleet: &Fleet<'_>, traffic: &ServiceTraffic, worst: &Amplified, settings:
         None => hit.confidence = Confidence::Medium,
     }
     hit.rows.extend(worst.first.map(|row_ref| row_ref.row));
-    hit.rows
-        .extend(traffic.spacing.example.filter(|_| hit.severity != Some(Severity::Info)).map(|row_ref| row_ref.row));
+    hit.rows.extend(
+        traffic.wait_growth.example.filter(|_| hit.severity != Some(Severity::Info)).map(|row_ref| row_ref.row),
+    );
     hit.scope = Some(traffic.service.scope());
     hit
 }

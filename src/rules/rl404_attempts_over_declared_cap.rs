@@ -103,8 +103,8 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let layer = call.table().names.get(call.origin(position).layer);
     let who = layer.map_or_else(|| "one layer".to_owned(), |layer| format!("the layer {}", shared::cut(layer, 40)));
     let mut hit = Hit::new(match declared_by {
-        By::Log => format!("{who} made {sends} attempts and declares {cap} at most"),
-        By::Policy => format!("{who} made {sends} attempts, and the policy declares {cap} at most"),
+        CapSource::Log => format!("{who} made {sends} attempts and declares {cap} at most"),
+        CapSource::Policy => format!("{who} made {sends} attempts, and the policy declares {cap} at most"),
     })
     .on_call(call)
     .about(call.at(position).class)
@@ -119,7 +119,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
 
 /// Source of a declared cap.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum By {
+enum CapSource {
     Log,
     Policy,
 }
@@ -132,15 +132,15 @@ struct Caps<'c, 'a> {
 
 impl Caps<'_, '_> {
     /// Returns the lowest cap declared for the attempt at `position`, and its source.
-    fn at(&self, position: usize) -> Option<(u64, By)> {
+    fn at(&self, position: usize) -> Option<(u64, CapSource)> {
         let logged = Some(u64::from(self.call.at(position).max_attempts)).filter(|cap| *cap > 0);
         let policy = self.settings.layer_policy(self.call, position).and_then(|policy| policy.max_attempts);
-        let caps = [logged.map(|cap| (cap, By::Log)), policy.map(|cap| (u64::from(cap), By::Policy))];
+        let caps = [logged.map(|cap| (cap, CapSource::Log)), policy.map(|cap| (u64::from(cap), CapSource::Policy))];
         caps.into_iter().flatten().min()
     }
 
-    /// Whether the number of the attempt at `position` exceeds `cap`. A counter that starts at 0 counts retries, and
-    /// its cap may as well.
+    /// Returns whether the number of the attempt at `position` exceeds `cap`. A counter that starts at 0 counts
+    /// retries, and its cap may as well.
     fn is_over(&self, position: usize, cap: u64) -> bool {
         let attempt = self.call.at(position);
         u64::from(attempt.number) > cap + u64::from(attempt.flags.has(Flags::FROM_ZERO))
@@ -157,22 +157,22 @@ fn by_number(caps: &Caps<'_, '_>) -> Option<(usize, u64)> {
 
 /// Finds more records than the cap allows. If a loop around the layer explains them, that is RL401.
 fn by_count(caps: &Caps<'_, '_>) -> Option<(usize, u64)> {
-    // Two calls joined by mistake have two budgets.
+    // If two calls were grouped as one by mistake, each has a cap of its own.
     if caps.call.grouping == Grouping::Inferred {
         return None;
     }
-    let found = shared::retry_sequences(caps.call).find_map(|sequence| over_in(caps, sequence))?;
+    let found = shared::retry_sequences(caps.call).find_map(|sequence| exceeding_layer(caps, sequence))?;
     loops_of(caps.call).is_none().then_some(found)
 }
 
-/// Whether attempts are counted from 0: in a field of retries, or because only the first has no number and those after
-/// it have 1, 2 and so on.
+/// Returns whether attempts are counted from 0: in a field of retries, or because only the first has no number and
+/// those after it have 1, 2 and so on.
 fn counts_retries(call: &Call<'_>) -> bool {
     let from_zero = || call.attempts().any(|attempt| attempt.flags.has(Flags::FROM_ZERO));
-    call.len() > 1 && (from_zero() || call.attempts().zip(0..).all(|(attempt, place)| attempt.number == place))
+    call.len() > 1 && (from_zero() || call.attempts().zip(0..).all(|(attempt, number)| attempt.number == number))
 }
 
-fn over_in(caps: &Caps<'_, '_>, sequence: Range<usize>) -> Option<(usize, u64)> {
+fn exceeding_layer(caps: &Caps<'_, '_>, sequence: Range<usize>) -> Option<(usize, u64)> {
     let call = caps.call;
     let mut counts: SmallVec<[Count; 4]> = SmallVec::new();
     for position in sequence {
@@ -189,7 +189,7 @@ fn over_in(caps: &Caps<'_, '_>, sequence: Range<usize>) -> Option<(usize, u64)> 
         }
     }
     // A loop that counts from zero, or whose first attempt has no number, may count retries in its cap as well.
-    let spare = u64::from(counts_retries(call));
-    let over = counts.iter().find(|count| count.cap > 0 && count.attempts > count.cap + spare)?;
+    let tolerance = u64::from(counts_retries(call));
+    let over = counts.iter().find(|count| count.cap > 0 && count.attempts > count.cap + tolerance)?;
     Some((over.last, over.attempts))
 }

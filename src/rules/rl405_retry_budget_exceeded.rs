@@ -3,7 +3,7 @@
 use super::rl403_retry_amplification::storm_terms;
 use super::storm::{ServiceTraffic, by_service, storm};
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
-use crate::measure::{Amplified, Fleet, most_amplified, spans_over};
+use crate::measure::{Amplified, Fleet, most_amplified, windows_over};
 use crate::model::{Confidence, Evidence, Remedy, Severity, units};
 
 const RATIO: Setting =
@@ -12,7 +12,7 @@ const WINDOW: Setting =
     Setting { name: "window_s", default: 600.0, unit: "s", meaning: "length of the stretch looked at" };
 const CALLS: Setting =
     Setting { name: "min_calls", default: 20.0, unit: "", meaning: "calls that must have started in the stretch" };
-const SPANS: Setting = Setting {
+const MIN_WINDOWS: Setting = Setting {
     name: "min_stretches",
     default: 2.0,
     unit: "",
@@ -36,7 +36,7 @@ macro_rules! sent {
     };
 }
 /// Calls that are sent three times, half a second apart.
-macro_rules! hurried {
+macro_rules! early {
     ($minute:literal: $($call:literal),*) => {
         concat!($(
             sent!($call, $minute, "00.00", r#""status":529"#), sent!($call, $minute, "00.55", r#""status":529"#),
@@ -73,7 +73,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "Finagle, RetryBudget: 20% of requests and 10 a second; Linkerd, retry_ratio 0.2; Envoy, retry budgets",
     needs: &[Field::Time, Field::CallIdentity, Field::Duration],
-    settings: &[RATIO, WINDOW, CALLS, SPANS],
+    settings: &[RATIO, WINDOW, CALLS, MIN_WINDOWS],
     exceptions: &[&[
         "One stretch over the budget is an outage, unless the waits do not grow or a second loop sent.",
         "Where it rests on several stretches alone, it is info.",
@@ -82,7 +82,7 @@ pub(super) const RULE: Rule = Rule {
     ]],
     check: Check::Fleet(check),
     firing: &[
-        hurried!("00": "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
+        early!("00": "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
         // Info: four calls in ten are retried, in this quarter of an hour and in the next.
         concat!(
             once!("00": "a", "b", "c", "d", "e", "f", "g", "h"),
@@ -100,25 +100,26 @@ pub(super) const RULE: Rule = Rule {
         ),
         // One retry per ten calls.
         concat!(
-            hurried!("00": "a"),
+            early!("00": "a"),
             ok!("01": "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"),
         ),
     ],
 };
 
 fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
-    let span_us = (settings.get(RULE.code, &WINDOW) * 1e6) as i64;
-    let least = settings.get(RULE.code, &CALLS) as u64;
+    let window_us = (settings.get(RULE.code, &WINDOW) * 1e6) as i64;
+    let min_calls = settings.get(RULE.code, &CALLS) as u64;
     let ratio = settings.get(RULE.code, &RATIO);
-    let least_spans = settings.get(RULE.code, &SPANS) as u64;
+    let min_windows = settings.get(RULE.code, &MIN_WINDOWS) as u64;
     let services = by_service(fleet);
     services
         .iter()
         .filter_map(|traffic| {
-            let worst = most_amplified(&traffic.flows, span_us, least).filter(|worst| worst.retry_ratio() > ratio)?;
-            let spans = spans_over(&traffic.flows, span_us, least, ratio);
-            let (hit, blamed) = hit(fleet, traffic, &worst, settings);
-            (blamed || spans >= least_spans).then(|| hit.count("stretches_over_budget", spans))
+            let worst =
+                most_amplified(&traffic.flows, window_us, min_calls).filter(|worst| worst.retry_ratio() > ratio)?;
+            let windows = windows_over(&traffic.flows, window_us, min_calls, ratio);
+            let (hit, clients_add_load) = hit(fleet, traffic, &worst, settings);
+            (clients_add_load || windows >= min_windows).then(|| hit.count("stretches_over_budget", windows))
         })
         .collect()
 }
@@ -126,7 +127,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
 /// Builds the finding, and returns whether the clients cause the load.
 fn hit(fleet: &Fleet<'_>, traffic: &ServiceTraffic, worst: &Amplified, settings: &Settings) -> (Hit, bool) {
     let ratio = settings.get(RULE.code, &RATIO);
-    let storm = storm(&traffic.spacing, worst, storm_terms(settings));
+    let storm = storm(&traffic.wait_growth, worst, storm_terms(settings));
     let why = storm.as_ref().map_or_else(String::new, |storm| format!("; {}", storm.words()));
     let (retries, allowed) = (worst.sends - worst.calls, (ratio * worst.calls as f64) as u64);
     let mut hit = Hit::new(format!(
@@ -143,7 +144,7 @@ fn hit(fleet: &Fleet<'_>, traffic: &ServiceTraffic, worst: &Amplified, settings:
     .count("allowed_retries", allowed)
     .figure("from", Evidence::At(worst.from))
     .figure("until", Evidence::At(worst.until));
-    let blamed = storm.is_some();
+    let clients_add_load = storm.is_some();
     match storm {
         Some(storm) => hit = storm.figures(hit),
         None => {
@@ -153,5 +154,5 @@ fn hit(fleet: &Fleet<'_>, traffic: &ServiceTraffic, worst: &Amplified, settings:
     }
     hit.rows.extend(worst.first.map(|row_ref| row_ref.row));
     hit.scope = Some(traffic.service.scope());
-    (hit, blamed)
+    (hit, clients_add_load)
 }

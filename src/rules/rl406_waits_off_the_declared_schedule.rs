@@ -41,7 +41,7 @@ pub(super) const RULE: Rule = Rule {
         ],
         &shared::CLOCK,
     ],
-    check: Check::CallIfTold(check),
+    check: Check::CallIfLogged(check),
     firing: &[
         r#"[policy]
 base_s = 0.5
@@ -105,7 +105,7 @@ jitter = "none"
 struct Compared {
     position: usize,
     wait: Wait,
-    /// Shortest and longest wait on the schedule, µs.
+    /// Shortest and longest wait on the schedule, in µs.
     least_us: i64,
     most_us: i64,
     /// Whether the wait is off the schedule by more than the tolerance.
@@ -115,7 +115,7 @@ struct Compared {
 }
 
 impl Compared {
-    /// Returns how far the wait is off the schedule, µs.
+    /// Returns how far the wait is off the schedule, in µs.
     fn off_us(&self) -> i64 {
         (self.least_us - self.wait.us).max(self.wait.us - self.most_us).max(0)
     }
@@ -123,44 +123,45 @@ impl Compared {
 
 fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
     // The waits of two nested loops follow neither schedule.
-    if settings.policies.is_empty() || repeats::guessed(call) || loops_of(call).is_some() {
+    if settings.policies.is_empty() || repeats::is_inferred(call) || loops_of(call).is_some() {
         return Ok(None);
     }
     let mut judged = 0;
-    let mut untold = None;
-    let mut off: Vec<Compared> = Vec::new();
+    let mut missing_field = None;
+    let mut off_schedule: Vec<Compared> = Vec::new();
     for sequence in shared::retry_sequences(call) {
         for position in sequence.start..sequence.end.saturating_sub(1) {
             let nth = (position - sequence.start + 1) as u32;
             match compare(call, position, nth, settings) {
                 Ok(Some(compared)) => {
                     judged += 1;
-                    off.extend(compared.is_off.then_some(compared));
+                    off_schedule.extend(compared.is_off.then_some(compared));
                 }
                 Ok(None) => {}
-                Err(field) => untold = Some(field),
+                Err(field) => missing_field = Some(field),
             }
         }
     }
-    let worst = off.iter().max_by_key(|one| (one.off_us(), std::cmp::Reverse(one.position)));
-    match (worst, untold) {
-        (Some(worst), _) => Ok(Some(hit(call, worst, off.len(), judged))),
+    let worst = off_schedule.iter().max_by_key(|one| (one.off_us(), std::cmp::Reverse(one.position)));
+    match (worst, missing_field) {
+        (Some(worst), _) => Ok(Some(hit(call, worst, off_schedule.len(), judged))),
         (None, Some(field)) => Err(field),
         (None, None) => Ok(None),
     }
 }
 
-fn hit(call: &Call<'_>, worst: &Compared, off: usize, judged: usize) -> Hit {
+fn hit(call: &Call<'_>, worst: &Compared, off_schedule: usize, judged: usize) -> Hit {
     let position = worst.position;
     let [least_s, most_s] = [worst.least_us, worst.most_us].map(|us| us as f64 / 1e6);
-    let band = if least_s > 0.0 {
+    let allowed = if least_s > 0.0 {
         shared::seconds_range(least_s, most_s)
     } else {
         format!("at most {}", shared::seconds(most_s))
     };
-    let all = if judged > 1 { format!("; {off} of {judged} waits are off the schedule") } else { String::new() };
+    let all =
+        if judged > 1 { format!("; {off_schedule} of {judged} waits are off the schedule") } else { String::new() };
     let mut hit = Hit::new(format!(
-        "waited {} after {}, where the declared schedule has {band}{all}",
+        "waited {} after {}, where the declared schedule has {allowed}{all}",
         worst.wait.words(),
         shared::class_words(call.at(position).class),
     ))
@@ -170,7 +171,7 @@ fn hit(call: &Call<'_>, worst: &Compared, off: usize, judged: usize) -> Hit {
     .number("wait_s", worst.wait.s())
     .number("least_s", least_s)
     .number("most_s", most_s)
-    .count("waits_off", off as u64)
+    .count("waits_off", off_schedule as u64)
     .count("waits_judged", judged as u64);
     hit.wait_s = (worst.wait.s() - most_s).max(0.0);
     if !worst.planned {
@@ -186,8 +187,8 @@ fn compare(call: &Call<'_>, position: usize, nth: u32, settings: &Settings) -> R
         return Ok(None);
     };
     let number = call.at(position).number;
-    let band = schedule.allowed_s(if number > 0 { u32::from(number) } else { nth });
-    let (least_us, most_us) = (shared::micros(*band.start()), shared::micros(*band.end()));
+    let allowed = schedule.allowed_s(if number > 0 { u32::from(number) } else { nth });
+    let (least_us, most_us) = (shared::micros(*allowed.start()), shared::micros(*allowed.end()));
     let fixed_us = shared::micros(settings.get(RULE.code, &FIXED) / 1e3) + shared::clock_step_us(call);
     let slack = |us: i64| shared::scaled(us, settings.get(RULE.code, &SHARE)).max(fixed_us);
     let planned = call.detail(position).and_then(|detail| detail.planned_us);
@@ -221,7 +222,7 @@ fn schedule<'s>(call: &Call<'_>, position: usize, settings: &'s Settings) -> Res
         return Ok(None);
     }
     let decided = attempt.flags.has(Flags::DECIDED_RETRY);
-    if decided || repeats::says_repeat(call, position, position + 1) {
+    if decided || repeats::is_logged_repeat(call, position, position + 1) {
         return Ok(schedule);
     }
     let unnumbered = attempt.number == 0 && next.number == 0;

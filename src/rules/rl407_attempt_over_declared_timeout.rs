@@ -31,7 +31,7 @@ pub(super) const RULE: Rule = Rule {
         "A stream has its deadline between two events; tools have deadlines of their own.",
         "A call of one attempt that succeeded is not judged.",
     ]],
-    check: Check::CallIfTold(check),
+    check: Check::CallIfLogged(check),
     firing: &[
         r#"[policy]
 timeout_s = 60

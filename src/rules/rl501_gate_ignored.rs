@@ -1,7 +1,7 @@
 //! A 429 with a hint applies to everyone on its scope, but others kept sending.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
-use crate::measure::{Fleet, GateTerms, Ignored};
+use crate::measure::{Fleet, GateTerms, IgnoredWindows};
 use crate::model::{Confidence, Evidence, Remedy, Scope as Limits, Severity, units};
 
 const SENDS: Setting = Setting {
@@ -104,10 +104,10 @@ pub(super) fn terms(settings: &Settings) -> GateTerms {
 
 fn check(fleet: &Fleet<'_>, _: &Settings) -> Vec<Hit> {
     let scopes = fleet.sorted_scopes().into_iter();
-    scopes.filter_map(|(scope, tally)| Some(hit(fleet, scope, tally.instants.ignored()?))).collect()
+    scopes.filter_map(|(scope, tally)| Some(hit(fleet, scope, tally.short_window.ignored()?))).collect()
 }
 
-fn hit(fleet: &Fleet<'_>, scope: Limits, ignored: &Ignored) -> Hit {
+fn hit(fleet: &Fleet<'_>, scope: Limits, ignored: &IgnoredWindows) -> Hit {
     let refused = ignored.collisions();
     let closed = ignored.closed_us as f64 / 1e6;
     let were = if refused == 1 { "was" } else { "were" };
@@ -119,17 +119,17 @@ fn hit(fleet: &Fleet<'_>, scope: Limits, ignored: &Ignored) -> Hit {
         super::shared::seconds(closed),
     ))
     .count("sends_refused_inside", refused)
-    .count("hurried_retries_of_them", ignored.hurried)
-    .count("calls_passed_inside", ignored.passed)
+    .count("hurried_retries_of_them", ignored.early)
+    .count("calls_passed_inside", ignored.succeeded)
     .count("windows", ignored.windows)
     .number("closed_s", closed)
     .figure("first_closed_at", Evidence::At(ignored.first));
     hit.rows.push(ignored.opened_by);
     hit.class = fleet.table.rows[ignored.opened_by as usize].class;
     hit.rows.extend_from_slice(&ignored.examples);
-    hit.wasted_more = ignored.fresh;
+    hit.wasted_more = ignored.not_asked;
     // Retries that ignored their own hint are also counted by the rules about calls.
-    hit.shared_waste = ignored.hurried;
+    hit.shared_waste = ignored.early;
     hit.scope = Some(scope);
     if !scope.has_account() {
         // Workers with keys of different accounts would not share the window.

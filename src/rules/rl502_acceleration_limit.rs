@@ -146,9 +146,9 @@ pub(super) fn terms(settings: &Settings) -> RampTerms {
         refusals: settings.get(RULE.code, &REFUSALS) as u64,
         before: settings.get(RULE.code, &BEFORE) as u64,
         deviations: settings.get(RULE.code, &DEVIATIONS),
-        risen_us: shared::span_us(settings.get(RULE.code, &RISEN).max(1.0)),
-        before_us: shared::span_us(settings.get(RULE.code, &USUAL)),
-        least_before_us: shared::span_us(settings.get(RULE.code, &LEAST_USUAL)),
+        rise_us: shared::span_us(settings.get(RULE.code, &RISEN).max(1.0)),
+        baseline_us: shared::span_us(settings.get(RULE.code, &USUAL)),
+        min_baseline_us: shared::span_us(settings.get(RULE.code, &LEAST_USUAL)),
     }
 }
 
@@ -158,7 +158,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     scopes
         .filter_map(|(scope, tally)| {
             let near_us = shared::micros(settings.get(RULE.code, &NEAR));
-            let ramps = tally.instants.ramps().iter().copied();
+            let ramps = tally.short_window.ramps().iter().copied();
             let with_room = ramps.filter_map(|ramp| {
                 let least = least_headroom(fleet, scope, ramp.at, near_us).filter(|(left, _)| *left > share)?;
                 Some((ramp, least))

@@ -2,7 +2,7 @@
 //! transient.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
-use crate::measure::{Fleet, Pressed, most_pressed};
+use crate::measure::{Fleet, OverLimitPeriod, worst_over_limit};
 use crate::model::{Evidence, LimitKind, Remedy, Scope as Limits, Severity};
 
 const SHARE: Setting =
@@ -85,45 +85,45 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let scopes = fleet.sorted_scopes().into_iter();
     scopes
         .filter_map(|(scope, tally)| {
-            let pressed = most_pressed(&tally.flow, share)?;
+            let period = worst_over_limit(&tally.flow, share)?;
             // The first and last of these minutes may begin and end with successes, so the duration is measured between
             // refusals.
             let (_, refusals) = tally.refusals.sorted();
             let mut within =
-                refusals.iter().map(|(_, refusal)| refusal).filter(|refusal| pressed.holds(refusal.first.sent));
+                refusals.iter().map(|(_, refusal)| refusal).filter(|refusal| period.contains(refusal.first.sent));
             let first = within.next()?;
             let last = within.next_back().unwrap_or(first);
-            let lasts = last.last.s_since(first.first.sent) >= least_s && pressed.sends as f64 >= least;
-            lasts.then(|| hit(fleet, scope, &pressed))
+            let lasts = last.last.s_since(first.first.sent) >= least_s && period.sends as f64 >= least;
+            lasts.then(|| hit(fleet, scope, &period))
         })
         .collect()
 }
 
-fn hit(fleet: &Fleet<'_>, scope: Limits, pressed: &Pressed) -> Hit {
+fn hit(fleet: &Fleet<'_>, scope: Limits, period: &OverLimitPeriod) -> Hit {
     let mut hit = Hit::new(format!(
         "{} of {} attempts on {} were refused with 429 over {}: {:.0} a minute were offered, {:.0} let through",
-        pressed.rejected,
-        pressed.sends,
+        period.rejected,
+        period.sends,
         fleet.scope_label(&scope),
-        shared::seconds(pressed.seconds()),
-        pressed.offered_per_min(),
-        pressed.passed_per_min(),
+        shared::seconds(period.seconds()),
+        period.offered_per_min(),
+        period.passed_per_min(),
     ))
-    .count("refused", pressed.rejected)
-    .count("sends", pressed.sends)
-    .number("lasted_s", pressed.seconds())
-    .number("offered_per_min", pressed.offered_per_min())
-    .number("let_through_per_min", pressed.passed_per_min())
-    .figure("from", Evidence::At(pressed.first))
-    .figure("until", Evidence::At(pressed.last));
-    if let Some(most) = fleet.scopes.get(&scope).and_then(|tally| tally.instants.peaks().per_minute()) {
+    .count("refused", period.rejected)
+    .count("sends", period.sends)
+    .number("lasted_s", period.seconds())
+    .number("offered_per_min", period.offered_per_min())
+    .number("let_through_per_min", period.passed_per_min())
+    .figure("from", Evidence::At(period.first))
+    .figure("until", Evidence::At(period.last));
+    if let Some(most) = fleet.scopes.get(&scope).and_then(|tally| tally.short_window.peaks().per_minute()) {
         hit = hit.count("most_in_60_s", most.count);
     }
     let limit = fleet.table.headroom.get(scope, LimitKind::Requests);
     if let Some((_, summary)) = limit.and_then(|readings| readings.series.sorted().1.pop()) {
         hit = hit.count("requests_limit", summary.lowest.limit.unsigned_abs());
     }
-    hit.rows.push(pressed.example.row);
+    hit.rows.push(period.example.row);
     hit.class = Some(crate::classify::Class::RateLimited);
     hit.scope = Some(scope);
     hit

@@ -172,44 +172,44 @@ pub(super) const RULE: Rule = Rule {
 pub(super) fn terms(settings: &Settings) -> FanoutTerms {
     FanoutTerms {
         starts: settings.get(RULE.code, &STARTS) as u64,
-        met_share: settings.get(RULE.code, &MET),
-        over_normal: settings.get(RULE.code, &NORMAL),
+        refused_share: settings.get(RULE.code, &MET),
+        over_baseline: settings.get(RULE.code, &NORMAL),
         deviations: settings.get(RULE.code, &DEVIATIONS),
-        usual_us: shared::span_us(settings.get(RULE.code, &USUAL)),
+        baseline_us: shared::span_us(settings.get(RULE.code, &USUAL)),
         near_us: shared::span_us(settings.get(RULE.code, &NEAR)),
     }
 }
 
 fn check(fleet: &Fleet<'_>, _: &Settings) -> Vec<Hit> {
     let scopes = fleet.sorted_scopes().into_iter();
-    scopes.filter_map(|(scope, tally)| Some(hit(fleet, scope, &tally.instants.worst_fanout()?))).collect()
+    scopes.filter_map(|(scope, tally)| Some(hit(fleet, scope, &tally.short_window.worst_fanout()?))).collect()
 }
 
 fn hit(fleet: &Fleet<'_>, scope: Limits, fanout: &Fanout) -> Hit {
-    let passed = fanout.passed;
+    let passed = fanout.succeeded;
     let stagger = (passed > 0).then(|| (fanout.starts as f64 / passed as f64).ceil());
     let advice = match stagger {
         Some(s) => format!("{passed} succeeded at once, so starts spread over {s:.0} s would have fitted"),
         None => "none succeeded at once".to_owned(),
     };
-    let otherwise = match fanout.starts - fanout.met - passed {
+    let otherwise = match fanout.starts - fanout.refused - passed {
         0 => String::new(),
         failed => format!(", and {failed} failed otherwise"),
     };
     let trains =
-        if fanout.trains > 1 { format!(" (the worst of {} such bursts)", fanout.trains) } else { String::new() };
+        if fanout.bursts > 1 { format!(" (the worst of {} such bursts)", fanout.bursts) } else { String::new() };
     let mut hit = Hit::new(format!(
         "{} calls on {} started within a second{trains}, and {} of them were refused at once, by a rate limit or for lack of \
          capacity{otherwise}; {advice}",
         fanout.starts,
         fleet.scope_label(&scope),
-        fanout.met,
+        fanout.refused,
     ))
     .count("starts", fanout.starts)
-    .count("met", fanout.met)
+    .count("met", fanout.refused)
     .count("passed", passed)
-    .count("bursts", fanout.trains)
-    .number("usual_starts_per_s", fanout.normal_per_s)
+    .count("bursts", fanout.bursts)
+    .number("usual_starts_per_s", fanout.baseline_per_s)
     .figure("at", Evidence::At(fanout.at));
     if let Some(s) = stagger {
         hit = hit.number("stagger_s", s);
@@ -226,5 +226,5 @@ fn hit(fleet: &Fleet<'_>, scope: Limits, fanout: &Fanout) -> Hit {
 /// Whether something else explains the failures: an overload under which no call succeeds, or that many runs meet together,
 /// needs no burst as its cause, unlike the caller's own rate limit.
 fn explained_otherwise(fanout: &Fanout) -> bool {
-    !fanout.rate_limited && (fanout.passed == 0 || fanout.many_runs)
+    !fanout.rate_limited && (fanout.succeeded == 0 || fanout.many_runs)
 }

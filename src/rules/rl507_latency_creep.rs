@@ -1,7 +1,7 @@
 //! Answers become slower and slower without errors, as in a queue that grows without limit.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
-use crate::measure::{Fleet, Kind, Pace, Quarter, RunTally};
+use crate::measure::{Fleet, Pace, Quarter, RunTally, SpeedKind};
 use crate::model::{Confidence, Outcome, Remedy, Severity, Symbol};
 
 const ANSWERS: Setting = Setting {
@@ -231,9 +231,9 @@ fn creep(pace: &Pace, settings: &Settings) -> Option<[Quarter; 4]> {
     let [first, second, third, last] = &quarters;
     let enough = first.count as f64 >= least && last.count as f64 >= least;
     let slow = match pace.kind {
-        Kind::FirstToken => last.mean >= slow_ms,
-        Kind::PerToken => true,
-        Kind::Whole => last.mean >= slow_ms * 1e3,
+        SpeedKind::FirstToken => last.mean >= slow_ms,
+        SpeedKind::PerToken => true,
+        SpeedKind::Whole => last.mean >= slow_ms * 1e3,
     };
     let growth = last.mean / first.mean;
     let sure = growth.ln() >= get(&ERRORS) * first.error.hypot(last.error);
@@ -243,21 +243,21 @@ fn creep(pace: &Pace, settings: &Settings) -> Option<[Quarter; 4]> {
         && last.mean >= get(&ON) * second.mean;
     let grew = |tokens: fn(&Quarter) -> Option<f64>, most: f64| matches!((tokens(first), tokens(last)), (Some(before), Some(after)) if after > most * before);
     let longer = grew(|quarter| quarter.prompt_tokens, get(&PROMPTS))
-        || (pace.kind == Kind::Whole && grew(|quarter| quarter.output_tokens, get(&ANSWERS)));
+        || (pace.kind == SpeedKind::Whole && grew(|quarter| quarter.output_tokens, get(&ANSWERS)));
     (enough && slow && growth >= get(&TIMES).max(1.0) && sure && on && !longer).then_some(quarters)
 }
 
 fn hit(fleet: &Fleet<'_>, run: Symbol, pace: &Pace, quarters: &[Quarter; 4]) -> Hit {
     let [first, .., last] = quarters;
     let (what, unit_s) = match pace.kind {
-        Kind::FirstToken => ("the first token", 1e-3),
-        Kind::PerToken => ("each output token", 1e-6),
-        Kind::Whole => ("an answer", 1e-6),
+        SpeedKind::FirstToken => ("the first token", 1e-3),
+        SpeedKind::PerToken => ("each output token", 1e-6),
+        SpeedKind::Whole => ("an answer", 1e-6),
     };
     let measure = match pace.kind {
-        Kind::FirstToken => "time to first token",
-        Kind::PerToken => "duration per output token",
-        Kind::Whole => "duration",
+        SpeedKind::FirstToken => "time to first token",
+        SpeedKind::PerToken => "duration per output token",
+        SpeedKind::Whole => "duration",
     };
     let model =
         fleet.table.names.get(pace.model).map(|name| format!(" of {}", shared::cut(name, 60))).unwrap_or_default();
@@ -272,7 +272,7 @@ fn hit(fleet: &Fleet<'_>, run: Symbol, pace: &Pace, quarters: &[Quarter; 4]) -> 
     .number("last_quarter_s", last.mean * unit_s)
     .count("successes", quarters.iter().map(|quarter| quarter.count).sum());
     let unknown = |tokens: fn(&Quarter) -> Option<f64>| tokens(first).is_none() || tokens(last).is_none();
-    let outputs_unknown = pace.kind == Kind::Whole && unknown(|quarter| quarter.output_tokens);
+    let outputs_unknown = pace.kind == SpeedKind::Whole && unknown(|quarter| quarter.output_tokens);
     if outputs_unknown || unknown(|quarter| quarter.prompt_tokens) {
         // An agent's prompts grow, and longer prompts and answers take longer.
         hit.severity = Some(Severity::Info);

@@ -76,7 +76,7 @@ fn resent(call: &Call<'_>, position: usize) -> bool {
     let keyed = attempt.flags.has(Flags::IDEMPOTENT) && next.flags.has(Flags::IDEMPOTENT);
     attempt.flags.has(Flags::SIDE_EFFECT)
         && next.flags.has(Flags::SIDE_EFFECT)
-        && repeats::may_have_acted(call, position)
+        && repeats::may_have_taken_effect(call, position)
         && !keyed
         && !attempt.flags.has(Flags::DECIDED_OTHER)
         && shared::shows_retry(call, position)

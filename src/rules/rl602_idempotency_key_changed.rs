@@ -50,7 +50,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
-    let acted = |p: &usize| repeats::may_have_acted(call, *p);
+    let acted = |p: &usize| repeats::may_have_taken_effect(call, *p);
     let position = call.retried().filter(|&p| changed(call, p)).max_by_key(|p| (acted(p), std::cmp::Reverse(*p)))?;
     let what = shared::class_words(call.at(position).class);
     let risk = acted(&position);
@@ -75,6 +75,6 @@ fn changed(call: &Call<'_>, position: usize) -> bool {
         && next != 0
         && before != next
         && !call.at(position).terminal()
-        && !repeats::guessed(call)
+        && !repeats::is_inferred(call)
         && !call.body_changed(position, position + 1)
 }

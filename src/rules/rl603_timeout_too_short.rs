@@ -36,7 +36,7 @@ pub(super) const RULE: Rule = Rule {
          judged.",
         "Where no timeout is logged the confidence is medium: the log does not say that nothing was streamed.",
     ]],
-    check: Check::CallOfAll(check, add_share),
+    check: Check::CallWithShare(check, add_share),
     firing: &[
         r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"max_attempts":2,"kind":"timeout","timeout_s":30,"max_tokens":4000,"duration_ms":30010}
 {"ts":"2026-05-20T10:00:31Z","run_id":"r","call_id":"c","attempt":2,"max_attempts":2,"kind":"timeout","timeout_s":30,"max_tokens":4000,"duration_ms":30010}"#,
@@ -87,12 +87,13 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// Adds to a finding how many of the calls to the model, `killed` of them, were ended by such a deadline.
+/// Adds to a finding how many of the calls to the model, `killed` of them, had attempts ended by such a deadline.
 fn add_share(fleet: &Fleet<'_>, service: Service, killed: u64, hit: &mut Hit) {
     let calls = fleet.calls_of(service).max(killed);
     let share = killed as f64 / calls as f64;
     if calls > 1 {
-        let of = format!("; a deadline killed {killed} of the {calls} calls to this model ({})", units::percent(share));
+        let of =
+            format!("; attempts of {killed} of the {calls} calls to this model ended so ({})", units::percent(share));
         hit.message.push_str(&of);
     }
     hit.evidence.extend([
@@ -110,7 +111,7 @@ fn deadlines_s(call: &Call<'_>, position: usize, settings: &Settings) -> Option<
     let is_exempt =
         attempt.flags.has(Flags::STREAM) || attempt.flags.has(Flags::TOOL) || attempt.flags.has(Flags::DELIVERED);
     let began = call.usage(position).ttft_ms_plus_1 > 0;
-    if !client_timed_out || is_exempt || began || detail.max_tokens == 0 || repeats::never_arrived(call, position) {
+    if !client_timed_out || is_exempt || began || detail.max_tokens == 0 || repeats::was_never_sent(call, position) {
         return None;
     }
     let known = |us: Option<i64>| us.filter(|us| *us > 0);

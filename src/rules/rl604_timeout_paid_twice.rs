@@ -141,7 +141,7 @@ fn length_us(call: &Call<'_>, position: usize, settings: &Settings) -> Option<i6
     let lost = matches!(attempt.class, Some(Class::Timeout | Class::Connection));
     // A tool is not billed by the token; that is RL608.
     let model = !attempt.flags.has(Flags::TOOL);
-    if !lost || !model || attempt.status != 0 || repeats::never_arrived(call, position) {
+    if !lost || !model || attempt.status != 0 || repeats::was_never_sent(call, position) {
         return None;
     }
     let length = attempt.duration.as_us()?;

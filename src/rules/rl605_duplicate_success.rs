@@ -74,7 +74,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     })?;
     let needless: SmallVec<[usize; 4]> =
         (b..call.len()).filter(|&later| !call.at(later).failed() && twice(call, a, later)).collect();
-    let overlap = !repeats::in_turn(call, a, b);
+    let overlap = !repeats::is_sequential(call, a, b);
     let gap = call.at(b).sent.us_since(call.at(a).sent) as f64 / 1e6;
     let how = if overlap { "while the first was still under way" } else { "after the first had been answered" };
     let all = if needless.len() == 1 { "both".to_owned() } else { format!("all {}", needless.len() + 1) };
@@ -136,7 +136,7 @@ fn twice(call: &Call<'_>, a: usize, b: usize) -> bool {
     !first.failed()
         && shown
         && !asked_again
-        && !repeats::guessed(call)
+        && !repeats::is_inferred(call)
         && !call.disordered
         && !call.body_changed(a, b)
         && call.origin(a).layer == call.origin(b).layer

@@ -62,7 +62,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let gap = call.at(first + 1).sent.us_since(call.at(first).sent) as f64 / 1e6;
     let words = shared::class_words(call.at(first).class);
     let mut message = format!(
-        "{name} was executed again {}, {} after an execution that ended in {words}",
+        "{name} was executed again {}, {} after the start of an execution that ended in {words}",
         shared::times(again.len()),
         shared::seconds(gap),
     );
@@ -94,8 +94,8 @@ pub(super) fn ran_again(call: &Call<'_>, position: usize) -> bool {
     }
     let tool = |p| call.detail(p).map(|detail| detail.tool);
     // A server error may come before or after the work is done, which counts only if the tool has side effects.
-    let broke = attempt.bucket() == Some(Bucket::Transient) && !repeats::never_arrived(call, position);
-    let unsure = repeats::may_have_acted(call, position) || (broke && attempt.flags.has(Flags::SIDE_EFFECT));
+    let broke = attempt.bucket() == Some(Bucket::Transient) && !repeats::was_never_sent(call, position);
+    let unsure = repeats::may_have_taken_effect(call, position) || (broke && attempt.flags.has(Flags::SIDE_EFFECT));
     tool(position) == tool(position + 1)
         && unsure
         && !repeats::same_key(call, position, position + 1)

@@ -63,7 +63,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
-    if repeats::guessed(call) {
+    if repeats::is_inferred(call) {
         return None;
     }
     let (position, what) = call.retried().find_map(|p| Some((p, changed(call, p)?)))?;

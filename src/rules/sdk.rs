@@ -122,7 +122,7 @@ pub(super) struct Ladder {
 }
 
 /// Backoff of the official SDKs, from [`SDK`].
-pub(super) const OFFICIAL: Ladder =
+pub(super) const OFFICIAL_SDKS: Ladder =
     Ladder { whose: "the official SDKs", waits: SDK, attempts: SDK_ATTEMPTS as u16, option: "max_retries" };
 /// Measured with versions 6 and 7: exactly 2 s and 4 s.
 const AI_SDK: Ladder = Ladder { whose: "the AI SDK", waits: doubling_from(2.0), attempts: 3, option: "maxRetries" };
@@ -143,7 +143,7 @@ pub(super) fn ladder(client: &str) -> Option<Ladder> {
     } else if client.starts_with("lm15") || client.contains("dspy") {
         Some(DSPY)
     } else {
-        official.then_some(OFFICIAL)
+        official.then_some(OFFICIAL_SDKS)
     }
 }
 
@@ -167,10 +167,10 @@ mod tests {
     fn ladders_add_up() {
         let nominal = [0.5, 1.5, 3.5, 7.5, 15.5, 23.5, 31.5, 39.5, 47.5];
         for (retries, seconds) in nominal.into_iter().enumerate() {
-            assert_eq!(OFFICIAL.waits_s(retries + 1), seconds);
+            assert_eq!(OFFICIAL_SDKS.waits_s(retries + 1), seconds);
         }
         assert_eq!((AI_SDK.waits_s(5), DSPY.waits_s(5)), (62.0, 31.0));
-        assert_eq!([OFFICIAL, AI_SDK, DSPY].map(|ladder| ladder.retries_for(10.0)), [5, 3, 4]);
+        assert_eq!([OFFICIAL_SDKS, AI_SDK, DSPY].map(|ladder| ladder.retries_for(10.0)), [5, 3, 4]);
     }
 
     #[test]

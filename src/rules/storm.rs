@@ -4,14 +4,14 @@
 //! about the client. Two things show a fault of it: waits that do not grow while calls fail, and nested retry loops.
 
 use super::Hit;
-use crate::measure::{Amplified, Fleet, Flows, Service, Spacing};
+use crate::measure::{Amplified, Fleet, Flows, Service, WaitGrowth};
 use std::borrow::Cow;
 
 /// Sends to one service over time, over all accounts, and how the waits between them grew.
 pub(super) struct ServiceTraffic<'f> {
     pub(super) service: Service,
     pub(super) flows: Cow<'f, Flows>,
-    pub(super) spacing: Spacing,
+    pub(super) wait_growth: WaitGrowth,
 }
 
 /// Returns the sends to each service, sorted by name.
@@ -22,9 +22,11 @@ pub(super) fn by_service<'f>(fleet: &'f Fleet<'_>) -> Vec<ServiceTraffic<'f>> {
         match all.iter_mut().find(|traffic| traffic.service == service) {
             Some(traffic) => {
                 traffic.flows.to_mut().merge(tally.flow.clone());
-                traffic.spacing.merge(tally.spacing);
+                traffic.wait_growth.merge(tally.wait_growth);
             }
-            None => all.push(ServiceTraffic { service, flows: Cow::Borrowed(&tally.flow), spacing: tally.spacing }),
+            None => {
+                all.push(ServiceTraffic { service, flows: Cow::Borrowed(&tally.flow), wait_growth: tally.wait_growth })
+            }
         }
     }
     all
@@ -41,13 +43,13 @@ pub(super) enum Storm {
 /// Returns evidence that the attempts of `amplified` are more than an outage explains, if any. `terms` are the growth
 /// of waits that counts as backoff, the number of calls needed to measure it, and the wait in seconds from which on
 /// clients are not a storm.
-pub(super) fn storm(spacing: &Spacing, amplified: &Amplified, terms: [f64; 3]) -> Option<Storm> {
+pub(super) fn storm(wait_growth: &WaitGrowth, amplified: &Amplified, terms: [f64; 3]) -> Option<Storm> {
     let [growth_at_least, calls, long_wait_s] = terms;
     if amplified.layered * 2 >= amplified.sends {
         return Some(Storm::Layered(amplified.layered));
     }
-    let growth = spacing.growth_at_most(calls as u64)?;
-    let (first, last) = spacing.means_s()?;
+    let growth = wait_growth.growth_upper_bound(calls as u64)?;
+    let (first, last) = wait_growth.means_s()?;
     (growth < growth_at_least && last < long_wait_s).then_some(Storm::NoBackoff(first, last))
 }
 

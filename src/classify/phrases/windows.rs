@@ -1,6 +1,6 @@
 //! Phrases about usage windows, plans, and limits of a day or longer, as opposed to limits per minute.
 
-use super::{AppliesTo, LIMIT, MessageRow, REFUSED, opens, origin, quota_id, says};
+use super::{AppliesTo, LIMIT, MessageRow, REJECTED_OR_MESSAGE, anywhere, near_start, origin, quota_id};
 use crate::classify::{
     Class::{Entitlement, QuotaExhausted, RateLimited, UsageWindow},
     row::Origin,
@@ -24,74 +24,78 @@ const GITHUB: Origin = origin("github", "GitHub Models docs, Rate limits");
 /// A rate limit, a message alone, or the code of an exhausted quota.
 const LIMIT_OR_QUOTA: AppliesTo = LIMIT.union(AppliesTo::QUOTAS);
 /// Short intervals. In a message that contains one, a longer interval is only part of the explanation.
-const SHORT: &[&str] = &["per minute", "per min ", "per min)", "per second", "PerMinute"];
+const SHORT_INTERVALS: &[&str] = &["per minute", "per min ", "per min)", "per second", "PerMinute"];
 
 /// Providers that use the phrase "exceeded your current quota" for every limit.
 const SAME_SENTENCE: &[&str] =
     &["gemini", "google", "vertex", "scaleway", "dashscope", "qwen", "bailian", "alibaba", "aliyun", "modelstudio"];
 
 /// A limit over a day or longer that refills continuously.
-const fn long(text: &'static str, origin: Origin) -> MessageRow {
-    MessageRow { refills: true, unless_said: SHORT, ..says(text, QuotaExhausted, LIMIT, origin) }
+const fn long_interval(text: &'static str, origin: Origin) -> MessageRow {
+    MessageRow {
+        refills: true,
+        unless_message_contains: SHORT_INTERVALS,
+        ..anywhere(text, QuotaExhausted, LIMIT, origin)
+    }
 }
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[MessageRow] = &[
-    says("Extra usage is required for long context", Entitlement, super::ANY, CLAUDE_CODE),
-    says("long context beta is not yet available for this subscription", Entitlement, super::ANY, CLAUDE_CODE),
-    says("not included in your plan", Entitlement, super::ANY, CLAUDE_CODE),
-    opens("plan does not include", Entitlement, REFUSED.union(LIMIT), ZHIPU),
-    opens("model is not supported when using Codex", Entitlement, REFUSED, CODEX),
-    says("You've hit your session limit", UsageWindow, LIMIT, CLAUDE_CODE),
-    says("You've hit your weekly limit", UsageWindow, LIMIT, CLAUDE_CODE),
-    says("You've hit your limit", UsageWindow, LIMIT, CLAUDE_CODE),
-    says("You've hit your usage limit", UsageWindow, LIMIT, CODEX),
-    says("You've reached your usage limit", UsageWindow, LIMIT, KIMI),
-    says("usage limit has been reached", UsageWindow, LIMIT, CODEX),
-    says("usage limit reached", UsageWindow, LIMIT, CLAUDE_CODE),
-    says("weekly limit reached", UsageWindow, LIMIT, CLAUDE_CODE),
-    says("5-hour limit reached", UsageWindow, LIMIT, CLAUDE_CODE),
-    says("Monthly Limit Exhausted", UsageWindow, LIMIT, ZHIPU),
-    says("使用上限", UsageWindow, LIMIT, ZHIPU),
-    says("您的限额将在", UsageWindow, LIMIT, ZHIPU),
-    says("hour allocated quota exceeded", UsageWindow, LIMIT_OR_QUOTA, DASHSCOPE),
-    says("week allocated quota exceeded", UsageWindow, LIMIT_OR_QUOTA, DASHSCOPE),
-    says("month allocated quota exceeded", UsageWindow, LIMIT_OR_QUOTA, DASHSCOPE),
-    says("quota will reset after", UsageWindow, LIMIT, GEMINI_CLI),
+    anywhere("Extra usage is required for long context", Entitlement, super::ANY, CLAUDE_CODE),
+    anywhere("long context beta is not yet available for this subscription", Entitlement, super::ANY, CLAUDE_CODE),
+    anywhere("not included in your plan", Entitlement, super::ANY, CLAUDE_CODE),
+    near_start("plan does not include", Entitlement, REJECTED_OR_MESSAGE.union(LIMIT), ZHIPU),
+    near_start("model is not supported when using Codex", Entitlement, REJECTED_OR_MESSAGE, CODEX),
+    anywhere("You've hit your session limit", UsageWindow, LIMIT, CLAUDE_CODE),
+    anywhere("You've hit your weekly limit", UsageWindow, LIMIT, CLAUDE_CODE),
+    anywhere("You've hit your limit", UsageWindow, LIMIT, CLAUDE_CODE),
+    anywhere("You've hit your usage limit", UsageWindow, LIMIT, CODEX),
+    anywhere("You've reached your usage limit", UsageWindow, LIMIT, KIMI),
+    anywhere("usage limit has been reached", UsageWindow, LIMIT, CODEX),
+    anywhere("usage limit reached", UsageWindow, LIMIT, CLAUDE_CODE),
+    anywhere("weekly limit reached", UsageWindow, LIMIT, CLAUDE_CODE),
+    anywhere("5-hour limit reached", UsageWindow, LIMIT, CLAUDE_CODE),
+    anywhere("Monthly Limit Exhausted", UsageWindow, LIMIT, ZHIPU),
+    anywhere("使用上限", UsageWindow, LIMIT, ZHIPU),
+    anywhere("您的限额将在", UsageWindow, LIMIT, ZHIPU),
+    anywhere("hour allocated quota exceeded", UsageWindow, LIMIT_OR_QUOTA, DASHSCOPE),
+    anywhere("week allocated quota exceeded", UsageWindow, LIMIT_OR_QUOTA, DASHSCOPE),
+    anywhere("month allocated quota exceeded", UsageWindow, LIMIT_OR_QUOTA, DASHSCOPE),
+    anywhere("quota will reset after", UsageWindow, LIMIT, GEMINI_CLI),
 
-    says("Too many tokens per day", QuotaExhausted, LIMIT, BEDROCK),
+    anywhere("Too many tokens per day", QuotaExhausted, LIMIT, BEDROCK),
     quota_id("PerDay", QuotaExhausted, QUOTA_ID),
     quota_id("PerMinute", RateLimited, QUOTA_ID),
-    MessageRow { unless_said: SHORT, ..says("_per_day", QuotaExhausted, LIMIT, VERTEX) },
-    says("_per_minute", RateLimited, LIMIT_OR_QUOTA, VERTEX),
-    says("free-models-per-day", QuotaExhausted, LIMIT, OPENROUTER),
-    says("free_tier_daily", QuotaExhausted, LIMIT, OPENROUTER),
-    says("ByModelByDay", QuotaExhausted, LIMIT, GITHUB),
-    long("requests per day", OPENAI),
-    long("tokens per day", OPENAI),
-    long("calls per day", COHERE),
-    long("requests per month", COHERE),
-    long("tokens per month", COHERE),
-    long("calls per month", COHERE),
-    long("calls / month", COHERE),
-    long("daily limit", CEREBRAS),
-    long("daily quota", CEREBRAS),
-    long("daily request limit", CEREBRAS),
-    long("daily token limit", CEREBRAS),
-    long("daily rate limit", CEREBRAS),
-    long("weekly limit", ZHIPU),
-    long("monthly limit", COHERE),
-    long("monthly quota", COHERE),
+    MessageRow { unless_message_contains: SHORT_INTERVALS, ..anywhere("_per_day", QuotaExhausted, LIMIT, VERTEX) },
+    anywhere("_per_minute", RateLimited, LIMIT_OR_QUOTA, VERTEX),
+    anywhere("free-models-per-day", QuotaExhausted, LIMIT, OPENROUTER),
+    anywhere("free_tier_daily", QuotaExhausted, LIMIT, OPENROUTER),
+    anywhere("ByModelByDay", QuotaExhausted, LIMIT, GITHUB),
+    long_interval("requests per day", OPENAI),
+    long_interval("tokens per day", OPENAI),
+    long_interval("calls per day", COHERE),
+    long_interval("requests per month", COHERE),
+    long_interval("tokens per month", COHERE),
+    long_interval("calls per month", COHERE),
+    long_interval("calls / month", COHERE),
+    long_interval("daily limit", CEREBRAS),
+    long_interval("daily quota", CEREBRAS),
+    long_interval("daily request limit", CEREBRAS),
+    long_interval("daily token limit", CEREBRAS),
+    long_interval("daily rate limit", CEREBRAS),
+    long_interval("weekly limit", ZHIPU),
+    long_interval("monthly limit", COHERE),
+    long_interval("monthly quota", COHERE),
 
-    says("tokens per min", RateLimited, LIMIT_OR_QUOTA, OPENAI),
-    says("requests per min", RateLimited, LIMIT_OR_QUOTA, OPENAI),
-    says("tokens per second", RateLimited, LIMIT_OR_QUOTA, OPENAI),
-    says("requests per second", RateLimited, LIMIT_OR_QUOTA, CEREBRAS),
-    says("Allocated quota exceeded", RateLimited, LIMIT_OR_QUOTA, DASHSCOPE),
+    anywhere("tokens per min", RateLimited, LIMIT_OR_QUOTA, OPENAI),
+    anywhere("requests per min", RateLimited, LIMIT_OR_QUOTA, OPENAI),
+    anywhere("tokens per second", RateLimited, LIMIT_OR_QUOTA, OPENAI),
+    anywhere("requests per second", RateLimited, LIMIT_OR_QUOTA, CEREBRAS),
+    anywhere("Allocated quota exceeded", RateLimited, LIMIT_OR_QUOTA, DASHSCOPE),
     // The message for an empty account, with a link to a page about tokens per minute (can1357/oh-my-pi#8496).
-    says("help.aliyun.com/zh/model-studio/error-code#token-limit", RateLimited, LIMIT_OR_QUOTA, DASHSCOPE),
-    says("alibabacloud.com/help/en/model-studio/error-code#token-limit", RateLimited, LIMIT_OR_QUOTA, DASHSCOPE),
+    anywhere("help.aliyun.com/zh/model-studio/error-code#token-limit", RateLimited, LIMIT_OR_QUOTA, DASHSCOPE),
+    anywhere("alibabacloud.com/help/en/model-studio/error-code#token-limit", RateLimited, LIMIT_OR_QUOTA, DASHSCOPE),
     // Some providers send this sentence with every 429, including limits per minute.
-    MessageRow { unless: SAME_SENTENCE,
-        ..says("exceeded your current quota", QuotaExhausted, LIMIT, OPENAI) },
+    MessageRow { unless_provider: SAME_SENTENCE,
+        ..anywhere("exceeded your current quota", QuotaExhausted, LIMIT, OPENAI) },
 ];

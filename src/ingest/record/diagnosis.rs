@@ -173,7 +173,7 @@ fn evidence(builder: &Builder<'_, '_>, by: Decider) -> Option<String> {
 /// Returns the label of the user-defined row that decided.
 fn custom_row<'r>(builder: &Builder<'_, 'r>) -> Option<&'r str> {
     let failure = builder.failure(None);
-    builder.place.dialect.failures.iter().find(|row| row.fits(&failure)).map(|row| row.label.as_str())
+    builder.place.dialect.failures.iter().find(|row| row.matches(&failure)).map(|row| row.label.as_str())
 }
 
 fn status(builder: &Builder<'_, '_>) -> Option<String> {

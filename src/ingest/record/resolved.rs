@@ -184,7 +184,7 @@ impl Builder<'_, '_> {
             return AnswerEnd::NotLogged;
         }
         let complete = record.complete.or(record.error.stream_ended);
-        let was_cut_off = record.transport.as_deref().is_some_and(classify::breaks_off)
+        let was_cut_off = record.transport.as_deref().is_some_and(classify::cuts_off_response)
             || record.outcome.as_deref().is_some_and(|word| names_truncation(word.trim()));
         match (record.stop_reason, complete) {
             _ if was_cut_off => AnswerEnd::Truncated,

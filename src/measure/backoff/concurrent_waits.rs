@@ -1,13 +1,13 @@
 //! Counts the calls of a loop that waited at the same time.
 
 use crate::measure::{
-    time_buckets::{Moment, TimeBuckets},
-    waves::LONG_US,
+    time_buckets::{BucketEvents, TimeBuckets},
+    waves::MAX_WAIT_US,
 };
 use crate::model::{AttemptTable, Time};
 
 /// Binary logarithm of the bucket width in µs: 2^16 µs are some 66 ms.
-const SHIFT: u32 = 16;
+const BUCKET_SHIFT: u32 = 16;
 
 /// Waits that began and waits that ended in one bucket.
 #[derive(Clone, Copy, Debug, Default)]
@@ -16,7 +16,7 @@ struct WaitCounts {
     ended: u32,
 }
 
-impl Moment for WaitCounts {
+impl BucketEvents for WaitCounts {
     fn merge(&mut self, _: &AttemptTable, other: &WaitCounts) {
         self.began += other.began;
         self.ended += other.ended;
@@ -35,9 +35,9 @@ pub(super) struct ConcurrentWaits {
 impl ConcurrentWaits {
     /// Adds a wait of `us` µs that ended with the retry sent at `sent`. Waits of more than an hour are not counted.
     pub(super) fn add(&mut self, table: &AttemptTable, sent: Time, us: i64) {
-        if us <= LONG_US {
-            self.buckets.add(table, sent.plus_us(-us).0 >> SHIFT, WaitCounts { began: 1, ended: 0 });
-            self.buckets.add(table, sent.0 >> SHIFT, WaitCounts { began: 0, ended: 1 });
+        if us <= MAX_WAIT_US {
+            self.buckets.add(table, sent.plus_us(-us).0 >> BUCKET_SHIFT, WaitCounts { began: 1, ended: 0 });
+            self.buckets.add(table, sent.0 >> BUCKET_SHIFT, WaitCounts { began: 0, ended: 1 });
         }
     }
 
@@ -45,15 +45,15 @@ impl ConcurrentWaits {
         self.buckets.merge(table, other.buckets);
     }
 
-    /// Counts the buckets in which no further wait can have begun, given that nothing sent before `until` is still to
-    /// come.
+    /// Counts the buckets in which no further wait can have begun, given that all attempts sent before `until` have
+    /// been added.
     pub(super) fn settle(&mut self, table: &AttemptTable, until: Time) {
-        let due = until.plus_us(-LONG_US).0 >> SHIFT;
-        for (_, counts) in self.buckets.in_order(table).iter().take_while(|(key, _)| *key < due) {
+        let counted_until = until.plus_us(-MAX_WAIT_US).0 >> BUCKET_SHIFT;
+        for (_, counts) in self.buckets.sorted(table).iter().take_while(|(key, _)| *key < counted_until) {
             self.current += i64::from(counts.began) - i64::from(counts.ended);
             self.peak = self.peak.max(self.current);
         }
-        self.buckets.forget_before(due);
+        self.buckets.forget_before(counted_until);
     }
 
     /// Returns the largest number of calls that waited at the end of any bucket.

@@ -1,26 +1,27 @@
-//! Tells from the waits of all steps together whether they grow exponentially.
+//! Decides from the waits of all steps together whether they grow exponentially.
 //!
-//! The centres of the steps are compared, in logarithms and weighted by their errors, with four laws: level, exponential,
-//! linear and quadratic, the last three up to a cap.
+//! The centres of the steps are fitted, in logarithms and weighted by their errors, by four models: constant,
+//! exponential, linear and quadratic, the last three up to a cap.
 //!
-//! In simulated logs of 6 to 48 calls with four retries each and full jitter, waits that grow otherwise, or not at all, were
-//! called exponential in less than 5 logs of 100, and exponential waits of 48 calls were told in more than 97 of 100
-//! (`the_rates_of_error_are_known` in the tests).
+//! In simulated logs of 6 to 48 calls with four retries each and full jitter, waits that grow in another way or not at
+//! all were classified as exponential in less than 5 of 100 logs, and exponential waits of 48 calls were recognized in
+//! more than 97 of 100 (`the_rates_of_error_are_known` in the tests).
 
-/// Relative error of a centre that timers and the histogram cause, whatever the number of waits.
-const TIMERS: f64 = 0.05;
-/// Largest relative distance of a centre from the law: this much in any case,
-const NEAR: f64 = 0.2;
-/// and this many standard errors, which chance exceeds in one step of 150,000.
-const FAR: f64 = 4.5;
+/// Relative error of a centre that timers and the resolution of the histogram cause, whatever the number of waits.
+const TIMER_ERROR: f64 = 0.05;
+/// Largest relative distance of a centre from the fitted model that is accepted in any case.
+const MAX_DISTANCE: f64 = 0.2;
+/// Largest distance of a centre from the fitted model in standard errors, accepted even if it is more than
+/// [`MAX_DISTANCE`]: a normal distribution exceeds it in one step of 150,000.
+const MAX_DISTANCE_IN_ERRORS: f64 = 4.5;
 /// Smallest factor from step to step that counts as growth.
-const GROWS: f64 = 1.25;
-/// Twice the logarithm of the likelihood ratio from which on waits are not level: some 2,000 to one.
-const NOT_LEVEL: f64 = 15.0;
-/// The same for another law of growth: some 30 to one.
-const NOT_OTHERWISE: f64 = 7.0;
-/// Improvement of the fit, in the same unit, that a cap must bring (Akaike: two for each of its two parameters).
-const CAP: f64 = 4.0;
+const MIN_FACTOR: f64 = 1.25;
+/// Smallest log-likelihood ratio, times two, at which waits count as not constant: a ratio of some 2,000 to one.
+const MIN_RATIO_TO_CONSTANT: f64 = 15.0;
+/// Smallest log-likelihood ratio, times two, at which another model of growth is excluded: a ratio of some 30 to one.
+const MIN_RATIO_TO_OTHER: f64 = 7.0;
+/// Penalty for a cap, in the same unit, by the Akaike information criterion: two for each of its two parameters.
+const CAP_PENALTY: f64 = 4.0;
 
 /// Centre of the waits of one step.
 #[derive(Clone, Copy, Debug)]
@@ -45,25 +46,25 @@ pub(super) enum Growth {
         /// Centre of the waits at the cap in seconds, if they reached it.
         cap_s: Option<f64>,
     },
-    /// They may grow exponentially or otherwise.
+    /// The waits may grow exponentially or in another way.
     Unclear,
-    /// They follow none of the laws that can be told from each other, or do not grow.
+    /// The waits do not grow, or fit none of the models.
     None,
 }
 
 /// Derives the growth from centres of increasing steps.
 pub(super) fn of(centres: &[Centre]) -> Growth {
     let points: Vec<Point> = centres.iter().map(Point::of).collect();
-    let Some(best) = (points.len() > 2).then(|| Law::Exponential.fit(&points)).flatten() else {
+    let Some(best) = (points.len() > 2).then(|| Model::Exponential.fit(&points)).flatten() else {
         return Growth::None;
     };
-    if !best.is_near(&points) || best.slope < GROWS.ln() {
+    if !best.is_close(&points) || best.slope < MIN_FACTOR.ln() {
         return Growth::None;
     }
-    let level = Fit::level(&points).off;
-    let other = [1.0, 2.0].into_iter().filter_map(|power| Law::Power(power).fit(&points));
+    let constant = Fit::constant(&points).chi_squared;
+    let other = [1.0, 2.0].into_iter().filter_map(|power| Model::Power(power).fit(&points));
     let other = other.map(|fit| fit.penalized()).fold(f64::INFINITY, f64::min);
-    if level - best.off < NOT_LEVEL || other - best.penalized() < NOT_OTHERWISE {
+    if constant - best.chi_squared < MIN_RATIO_TO_CONSTANT || other - best.penalized() < MIN_RATIO_TO_OTHER {
         return Growth::Unclear;
     }
     Growth::Exponential {
@@ -83,86 +84,89 @@ struct Point {
 
 impl Point {
     fn of(centre: &Centre) -> Point {
-        let weight = 1.0 / (centre.error.powi(2) + TIMERS.powi(2));
+        let weight = 1.0 / (centre.error.powi(2) + TIMER_ERROR.powi(2));
         Point { step: centre.step.into(), ln_s: centre.s.ln(), weight }
     }
 }
 
-/// How the centres grow.
+/// A model of the growth of the centres.
 #[derive(Clone, Copy)]
-enum Law {
+enum Model {
     /// By the same factor at every step.
     Exponential,
     /// With this power of the number of the retry.
     Power(f64),
 }
 
-impl Law {
+impl Model {
     /// Returns the fit with the least deviation: without a cap, or with the cap reached after the second step or later.
     fn fit(self, points: &[Point]) -> Option<Fit> {
-        let fits = (2..=points.len()).map(|rising| self.up_to(points, rising));
-        fits.min_by(|one, other| one.penalized().total_cmp(&other.penalized()))
+        let fits = (2..=points.len()).map(|rising| self.fit_with_cap_after(points, rising));
+        fits.min_by(|a, other| a.penalized().total_cmp(&other.penalized()))
     }
 
-    /// Fits the first `rising` points to the law and the others to a cap.
-    fn up_to(self, points: &[Point], rising: usize) -> Fit {
+    /// Fits the model to the first `rising` points, and a cap to the others.
+    fn fit_with_cap_after(self, points: &[Point], rising: usize) -> Fit {
         let (below, above) = points.split_at(rising);
         let mean = |of: &dyn Fn(&Point) -> f64| weighted_mean(below, of);
         let (x, y) = (mean(&|point| self.x(point)), mean(&|point| point.ln_s));
         let slope = match self {
-            Law::Exponential => {
+            Model::Exponential => {
                 let square = mean(&|point| (point.step - x).powi(2));
                 mean(&|point| (point.step - x) * (point.ln_s - y)) / square
             }
-            Law::Power(_) => 1.0,
+            Model::Power(_) => 1.0,
         };
-        let mut fit = Fit { law: self, start: y - slope * x, slope, cap: None, off: 0.0 };
+        let mut fit = Fit { model: self, start: y - slope * x, slope, cap: None, chi_squared: 0.0 };
         if let (Some(last), Some(next)) = (below.last(), above.first()) {
-            // The step into the cap may grow less than the law says, and never more.
+            // The first step at the cap may be less than the model predicts, but not more, and not less than the step
+            // before.
             let (low, high) = (fit.at(last), fit.at(next));
             fit.cap = Some(weighted_mean(above, &|point| point.ln_s).clamp(low.min(high), high.max(low)));
         }
-        fit.off = points.iter().map(|point| point.weight * (point.ln_s - fit.at(point)).powi(2)).sum();
+        fit.chi_squared = points.iter().map(|point| point.weight * (point.ln_s - fit.at(point)).powi(2)).sum();
         fit
     }
 
     fn x(self, point: &Point) -> f64 {
         match self {
-            Law::Exponential => point.step,
-            Law::Power(power) => power * point.step.ln(),
+            Model::Exponential => point.step,
+            Model::Power(power) => power * point.step.ln(),
         }
     }
 }
 
-/// A law with its parameters, on logarithmic scale.
+/// A model with its parameters, on logarithmic scale.
 struct Fit {
-    law: Law,
+    model: Model,
     start: f64,
     slope: f64,
     cap: Option<f64>,
     /// Sum of the squared deviations, each in units of its standard error.
-    off: f64,
+    chi_squared: f64,
 }
 
 impl Fit {
-    /// Returns the fit of waits that do not grow.
-    fn level(points: &[Point]) -> Fit {
+    /// Returns the fit of constant waits.
+    fn constant(points: &[Point]) -> Fit {
         let mean = weighted_mean(points, &|point| point.ln_s);
-        let off = points.iter().map(|point| point.weight * (point.ln_s - mean).powi(2)).sum();
-        Fit { law: Law::Exponential, start: mean, slope: 0.0, cap: None, off }
+        let chi_squared = points.iter().map(|point| point.weight * (point.ln_s - mean).powi(2)).sum();
+        Fit { model: Model::Exponential, start: mean, slope: 0.0, cap: None, chi_squared }
     }
 
     fn at(&self, point: &Point) -> f64 {
-        let value = self.start + self.slope * self.law.x(point);
+        let value = self.start + self.slope * self.model.x(point);
         self.cap.map_or(value, |cap| value.min(cap))
     }
 
     fn penalized(&self) -> f64 {
-        self.off + if self.cap.is_some() { CAP } else { 0.0 }
+        self.chi_squared + if self.cap.is_some() { CAP_PENALTY } else { 0.0 }
     }
 
-    fn is_near(&self, points: &[Point]) -> bool {
-        let near = |point: &Point| (point.ln_s - self.at(point)).abs() <= NEAR.max(FAR / point.weight.sqrt());
+    fn is_close(&self, points: &[Point]) -> bool {
+        let near = |point: &Point| {
+            (point.ln_s - self.at(point)).abs() <= MAX_DISTANCE.max(MAX_DISTANCE_IN_ERRORS / point.weight.sqrt())
+        };
         points.iter().all(near)
     }
 }

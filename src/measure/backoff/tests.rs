@@ -156,13 +156,13 @@ fn only_the_first_names_of_too_many_are_kept() {
         };
         names.map(call).collect::<Vec<String>>().join("\n")
     };
-    let told = |log: &str| -> Vec<(String, u64)> {
+    let described = |log: &str| -> Vec<(String, u64)> {
         let table = read_str(log);
         let judgement = crate::judge::judge(&table, &crate::judge::Options::default());
         let list = judgement.fleet.backoffs.sorted(&table);
-        list.into_iter().map(|(key, tally)| (key.names(&table)[2].to_owned(), tally.own())).collect()
+        list.into_iter().map(|(key, tally)| (key.names(&table)[2].to_owned(), tally.chosen())).collect()
     };
-    let (up, down) = (told(&lines(&mut (0..400))), told(&lines(&mut (0..400).rev())));
+    let (up, down) = (described(&lines(&mut (0..400))), described(&lines(&mut (0..400).rev())));
     assert_eq!(up, down);
     assert_eq!((up.len(), up[63].clone()), (64, ("l0063".to_owned(), 1)));
 }

@@ -1,4 +1,4 @@
-//! Tests with limits that are drained minute by minute.
+//! Tests with limits that are used up minute by minute.
 
 use super::super::{ExhaustionTerms, exhaustions};
 use super::summary;
@@ -6,13 +6,13 @@ use crate::ingest::read_str;
 use crate::model::{AttemptTable, LimitKind};
 
 /// Creates a log with a limit of 50 a minute. In each minute, a request every `step` seconds takes `step` of the limit,
-/// if `more` accepts the second and the amount left; then the limit resets.
-fn minutes(count: u64, step: u8, more: impl Fn(u64, i64) -> bool) -> AttemptTable {
+/// if `is_sent` accepts the second and the amount left; then the limit resets.
+fn minutes(count: u64, step: u8, is_sent: impl Fn(u64, i64) -> bool) -> AttemptTable {
     let mut lines = Vec::new();
     for minute in 0..count {
         let mut left = 50;
         for second in (0..60).step_by(step.into()) {
-            if !more(second, left) {
+            if !is_sent(second, left) {
                 continue;
             }
             let status = if left > 0 { 200 } else { 429 };
@@ -26,8 +26,8 @@ fn minutes(count: u64, step: u8, more: impl Fn(u64, i64) -> bool) -> AttemptTabl
     read_str(&lines.join("\n"))
 }
 
-/// Returns the number of drains of the only limit, and of those that were hit.
-fn drained(table: &AttemptTable) -> (usize, usize) {
+/// Returns the number of exhaustions of the only limit, and of those that were followed by 429s.
+fn exhausted(table: &AttemptTable) -> (usize, usize) {
     let terms = ExhaustionTerms {
         under: 0.1,
         rate_kept: 0.5,
@@ -41,26 +41,26 @@ fn drained(table: &AttemptTable) -> (usize, usize) {
     let traffic = scope.traffic();
     let Some((_, _, readings)) = table.headroom.iter().next() else { return (0, 0) };
     let found = exhaustions(LimitKind::Requests, &readings.series.clone().sorted(), &traffic, &terms);
-    (found.len(), found.iter().filter(|drain| drain.hit).count())
+    (found.len(), found.iter().filter(|exhaustion| exhaustion.hit).count())
 }
 
 #[test]
-fn whoever_slows_down_in_time_drains_nothing_however_long_the_log() {
+fn a_client_that_slows_down_in_time_is_not_reported_whatever_the_length_of_the_log() {
     for (count, step) in [(5, 1), (3_000, 2)] {
         let slows = |second: u64, left: i64| left >= 5 || (second.is_multiple_of(10) && left > 1);
-        assert_eq!(drained(&minutes(count, step, slows)), (0, 0), "{count} minutes");
+        assert_eq!(exhausted(&minutes(count, step, slows)), (0, 0), "{count} minutes");
     }
 }
 
 #[test]
-fn whoever_goes_on_is_seen_in_short_logs_and_long_ones() {
-    let (found, hit) = drained(&minutes(5, 1, |_, _| true));
+fn a_client_that_does_not_slow_down_is_found_in_short_and_long_logs() {
+    let (found, hit) = exhausted(&minutes(5, 1, |_, _| true));
     assert_eq!((found, hit), (5, 5));
-    let (found, hit) = drained(&minutes(3_000, 2, |_, _| true));
+    let (found, hit) = exhausted(&minutes(3_000, 2, |_, _| true));
     assert!(found > 0 && hit > 0, "{found} {hit}");
 }
 
 #[test]
-fn a_limit_nearly_used_up_without_a_429_is_seen_while_the_log_is_fine_enough() {
-    assert_eq!(drained(&minutes(5, 1, |second, _| second < 48)), (5, 0));
+fn a_limit_nearly_used_up_without_a_429_is_found_if_the_buckets_are_narrow() {
+    assert_eq!(exhausted(&minutes(5, 1, |second, _| second < 48)), (5, 0));
 }

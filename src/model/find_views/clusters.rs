@@ -5,7 +5,8 @@ use crate::model::{Attempt, AttemptTable, Flags};
 use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashMap};
 
-/// Length in bytes of the shortest id used for matching: shorter ids are often counters of a process, not unique.
+/// Length in bytes of the shortest id that shows two rows to be of one request: shorter ids are often counters of a
+/// process, not unique.
 const MIN_ID_LEN: usize = 12;
 /// Length of a trace id in hex digits (W3C Trace Context, trace-id).
 const TRACE_ID_DIGITS: usize = 32;
@@ -23,8 +24,11 @@ pub(super) fn clusters(table: &AttemptTable, range: SendTimeRange) -> BTreeMap<S
     let near = |row: &Attempt| range.is_near(row.sent) && !row.flags.has(Flags::TOOL);
     let repeated = RepeatedIds::of(&table.rows, near);
     for (index, row) in (0..).zip(&table.rows).filter(|(_, row)| near(row)) {
-        if repeated.has(row) && table.request_id(row).is_some_and(is_unique) {
-            clusters.entry(SharedId::Request(row.identity)).or_default().push(index);
+        if repeated.has(row)
+            && let Some(id) = table.request_id(row)
+        {
+            let shared = if is_unique(id) { SharedId::Request } else { SharedId::ShortRequest };
+            clusters.entry(shared(row.identity)).or_default().push(index);
         }
         if row.flags.has(Flags::IDEMPOTENT)
             && let Some(key) = table.detail(row).map(|detail| detail.idempotency).filter(|key| *key != 0)

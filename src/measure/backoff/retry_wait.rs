@@ -1,4 +1,4 @@
-//! Determines the loop, step and length of a wait.
+//! Determines the loop, step and length of a wait before a retry.
 
 use crate::calls::{Call, Grouping, same_sender, shows_retry};
 use crate::measure::call_terms::CallTerms;
@@ -6,32 +6,33 @@ use crate::model::{Attempt, Flags};
 
 /// Loop, step and length of one wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Which {
-    /// Whether the loop around the client's own retries waited, rather than those.
+pub(super) struct RetryWait {
+    /// Whether the loop around the client library's retries waited, rather than the library itself.
     pub(super) outer: bool,
     /// Number of the retry that the wait precedes, from 1.
     pub(super) step: u8,
     pub(super) length: Length,
 }
 
+/// Length of a wait, and who chose it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Length {
     /// The loop chose this wait, in µs.
-    Own(i64),
+    Chosen(i64),
     /// The server requested the wait.
-    Dictated,
+    ServerRequested,
     /// The log does not show the length: its clock is too coarse, or durations are missing.
     Unknown { coarse: bool },
 }
 
-/// Returns the wait before the attempt at `position`, if it is one of a retry loop, judged by the first `known`
-/// attempts.
-pub(super) fn of(call: &Call<'_>, position: usize, known: usize, terms: &CallTerms) -> Option<Which> {
+/// Returns the wait before the attempt at `position`, if a retry loop waited, according to the first `known` attempts
+/// of the call.
+pub(super) fn of(call: &Call<'_>, position: usize, known: usize, terms: &CallTerms) -> Option<RetryWait> {
     let (before, this) = (call.at(position - 1), call.at(position));
-    let decided = [Flags::DECIDED_FAIL, Flags::DECIDED_OTHER, Flags::TOOL];
+    let other_decisions = [Flags::DECIDED_FAIL, Flags::DECIDED_OTHER, Flags::TOOL];
     let retried = before.failed()
         && same_sender(call.table(), before, this)
-        && !decided.iter().any(|flag| before.flags.has(*flag));
+        && !other_decisions.iter().any(|flag| before.flags.has(*flag));
     if !retried || is_repair(call, position) {
         return None;
     }
@@ -39,20 +40,22 @@ pub(super) fn of(call: &Call<'_>, position: usize, known: usize, terms: &CallTer
     let measured = call.wait_before(position)?;
     let length = match (planned(call, position - 1, known), call.hint_us(position - 1)) {
         (None, _) if call.grouping == Grouping::Inferred && !shows_retry(call, position - 1) => return None,
-        (own, Some(hint)) if own.unwrap_or(measured.us) >= hint - terms.tolerated_us(hint) => Length::Dictated,
-        (Some(own), _) => Length::Own(own),
+        (stated, Some(hint)) if stated.unwrap_or(measured.us) >= hint - terms.tolerated_us(hint) => {
+            Length::ServerRequested
+        }
+        (Some(stated), _) => Length::Chosen(stated),
         // A wait from start to start includes the duration of the attempt, which varies for other reasons.
-        (None, _) if measured.is_exact => match coarse(call, known) {
+        (None, _) if measured.is_exact => match is_coarse(call, known) {
             true => Length::Unknown { coarse: true },
-            false => Length::Own(measured.us),
+            false => Length::Chosen(measured.us),
         },
         (None, _) => Length::Unknown { coarse: false },
     };
-    Some(Which { outer, step, length })
+    Some(RetryWait { outer, step, length })
 }
 
-/// Returns whether the attempt at `position` replaced a request that was refused for good: that is no retry, and the
-/// time before it no backoff. If bodies are not logged, a different failure class shows it.
+/// Returns whether the attempt at `position` sent a changed request after a terminal failure. That is no retry, and the
+/// time before it no backoff. Without logged bodies, a different failure class shows the change.
 fn is_repair(call: &Call<'_>, position: usize) -> bool {
     let (before, this) = (call.at(position - 1), call.at(position));
     let hash = |p: usize| call.detail(p).map_or(0, |detail| detail.request_hash);
@@ -60,21 +63,22 @@ fn is_repair(call: &Call<'_>, position: usize) -> bool {
     before.terminal() && (call.body_changed(position - 1, position) || (!same_body && this.class != before.class))
 }
 
-/// Returns the wait stated by the client. If the call has only whole seconds, they may be rounded, and the result is
-/// `None`.
+/// Returns the wait stated by the client, or `None` if all stated waits of the call are whole seconds, which may be
+/// rounded.
 fn planned(call: &Call<'_>, position: usize, known: usize) -> Option<i64> {
     let of = |p: usize| call.detail(p).and_then(|detail| detail.planned_us);
     let planned = of(position).filter(|us| *us >= 0)?;
-    let precise = (0..known.min(TELLING)).filter_map(of).any(|us| us % 1_000_000 != 0);
+    let precise = (0..known.min(MAX_CHECKED)).filter_map(of).any(|us| us % 1_000_000 != 0);
     precise.then_some(planned)
 }
 
-/// Maximum number of attempts that are checked for the resolution of a call's times: a runaway loop makes a million.
-const TELLING: usize = 256;
+/// Maximum number of attempts that are checked for the resolution of a call's times, since an endless loop may make a
+/// million.
+const MAX_CHECKED: usize = 256;
 
 /// Returns whether the log has only whole seconds.
-fn coarse(call: &Call<'_>, known: usize) -> bool {
-    call.attempts().take(known.min(TELLING)).all(|attempt| attempt.sent.0 % 1_000_000 == 0)
+fn is_coarse(call: &Call<'_>, known: usize) -> bool {
+    call.attempts().take(known.min(MAX_CHECKED)).all(|attempt| attempt.sent.0 % 1_000_000 == 0)
 }
 
 /// Returns whether the outer loop waited, and the number of the retry, from the counters or else from the position in
@@ -88,8 +92,10 @@ pub(in crate::measure) fn step(call: &Call<'_>, position: usize) -> Option<(bool
             let counts_rounds = follows && !counts_sends(call, position);
             Some((true, capped(if counts_rounds { before.number.into() } else { rounds(call, position) })))
         }
-        (None, None) if numbered(before) && numbered(this) => follows.then(|| (false, capped(before.number.into()))),
-        (None, None) if !numbered(before) && !numbered(this) => Some((false, capped(position))),
+        (None, None) if is_numbered(before) && is_numbered(this) => {
+            follows.then(|| (false, capped(before.number.into())))
+        }
+        (None, None) if !is_numbered(before) && !is_numbered(this) => Some((false, capped(position))),
         _ => None,
     }
 }
@@ -102,11 +108,11 @@ fn rounds(call: &Call<'_>, position: usize) -> usize {
 /// Returns whether attempt numbers count the client's sends rather than the rounds around it: they change within a
 /// round.
 fn counts_sends(call: &Call<'_>, position: usize) -> bool {
-    let goes_on = |p: &usize| call.at(*p).sdk_count().is_some_and(|count| count > 0);
-    (1..position.min(TELLING)).filter(goes_on).any(|p| call.at(p).number != call.at(p - 1).number)
+    let is_retry = |p: &usize| call.at(*p).sdk_count().is_some_and(|count| count > 0);
+    (1..position.min(MAX_CHECKED)).filter(is_retry).any(|p| call.at(p).number != call.at(p - 1).number)
 }
 
-fn numbered(attempt: &Attempt) -> bool {
+fn is_numbered(attempt: &Attempt) -> bool {
     attempt.number > 0
 }
 

@@ -1,4 +1,4 @@
-//! Settings of the rules that need single moments, collected because they must be known while a log is read.
+//! Settings of the rules on short time windows and single calls, which must be known while a log is read.
 
 use super::Settings;
 use super::{
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::measure::{CallTerms, Terms};
 
-/// Returns the thresholds by which moments are judged.
+/// Returns the thresholds for short time windows.
 pub(crate) fn terms(settings: &Settings) -> Terms {
     Terms {
         fanout: rl506_fan_out_burst::terms(settings),
@@ -28,11 +28,11 @@ pub(crate) fn call_terms(settings: &Settings) -> CallTerms {
         tolerance_us,
         no_wait_us: rl304::no_wait_us(settings),
         late_attempt: rl504::late_attempt(settings),
-        worth_us: rl206::worth_us(settings),
+        resume_later_us: rl206::resume_later_us(settings),
     }
 }
 
-/// Whether a pool is declared, so that concurrent calls have to be counted.
+/// Returns whether the size of a connection pool is declared, so that concurrent calls have to be counted.
 pub(crate) fn declares_pool(settings: &Settings) -> bool {
     rl508_pool_too_small::wants_a_count(settings)
 }

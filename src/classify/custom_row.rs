@@ -23,18 +23,18 @@ pub struct CustomRow {
 }
 
 /// Options for prose: case is ignored, and `*` also matches line breaks and slashes.
-const PROSE: MatchOptions =
+const PROSE_OPTIONS: MatchOptions =
     MatchOptions { case_sensitive: false, require_literal_separator: false, require_literal_leading_dot: false };
 
 impl CustomRow {
-    /// Whether all conditions match the failure.
+    /// Returns whether all conditions match the failure.
     #[must_use]
-    pub fn fits(&self, failure: &Failure<'_>) -> bool {
+    pub fn matches(&self, failure: &Failure<'_>) -> bool {
         let prose = |pattern: &Option<Pattern>, text: Option<&str>| {
-            pattern.as_ref().is_none_or(|it| text.is_some_and(|text| it.matches_with(text, PROSE)))
+            pattern.as_ref().is_none_or(|pattern| text.is_some_and(|text| pattern.matches_with(text, PROSE_OPTIONS)))
         };
         let exact = |pattern: &Option<Pattern>, text: Option<&str>| {
-            pattern.as_ref().is_none_or(|it| text.is_some_and(|text| it.matches(text)))
+            pattern.as_ref().is_none_or(|pattern| text.is_some_and(|text| pattern.matches(text)))
         };
         self.status.is_none_or(|status| failure.status == Some(status))
             && exact(&self.error_type, failure.error_type)
