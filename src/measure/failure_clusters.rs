@@ -43,9 +43,13 @@ impl Mergeable for FailureCount {
         self.calls += other.calls;
         self.runs.merge(&other.runs);
         self.seen = (self.seen.0.min(other.seen.0), self.seen.1.max(other.seen.1));
-        self.examples.extend_from_slice(&other.examples);
-        self.examples.sort_unstable();
-        self.examples.truncate(EXAMPLES);
+        for example in &other.examples {
+            let place = self.examples.partition_point(|known| known < example);
+            if place < EXAMPLES {
+                self.examples.truncate(EXAMPLES - 1);
+                self.examples.insert(place, *example);
+            }
+        }
     }
 }
 

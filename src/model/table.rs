@@ -207,6 +207,11 @@ impl AttemptTable {
         self.usage.get(index).copied().unwrap_or_default()
     }
 
+    /// Returns whether any record carried usage.
+    pub(crate) fn has_usage(&self) -> bool {
+        !self.usage.is_empty()
+    }
+
     /// Returns the origin of a row: provider, model, layer, client and scope.
     #[must_use]
     pub fn origin(&self, row: &Attempt) -> &Origin {
@@ -299,6 +304,10 @@ impl AttemptTable {
         select(&mut self.usage, order);
         select(&mut self.rows, order);
         self.views.renumber(order);
+        // Moving texts costs more than the memory of as many others.
+        if self.ids.len() + self.details.len() < 2 * self.rows.len() {
+            return;
+        }
         let texts = &self.texts;
         let text = |reference: TextRef| {
             let start = reference.start as usize;
