@@ -8,7 +8,7 @@ use crate::model::{Span, Time};
 /// Whether a field of numbers or Booleans can be read from `value`; true for fields that accept any text.
 pub(super) fn is_readable(field: Field, value: &Scalar<'_>) -> bool {
     match field {
-        Field::DurationBare => duration_with_unit_ms(value).is_some() || value.number().is_some(),
+        Field::DurationUnitless => duration_with_unit_ms(value).is_some() || value.number().is_some(),
         Field::RetryAfter => match value {
             Scalar::Text(text) => hint::from_text(text, Time(0), None) != hint::Hint::Unreadable,
             other => other.number().is_some(),
@@ -47,7 +47,7 @@ pub(super) fn is_readable(field: Field, value: &Scalar<'_>) -> bool {
 /// Longest wait that a client may plan, a year, in ms: spending limits and subscription windows last for months.
 const LONGEST_WAIT_MS: f64 = 366.0 * 86_400e3;
 /// Largest cost of an attempt in US dollars that a row can store.
-pub(in crate::ingest) const DEAREST_USD: f64 = u32::MAX as f64 / 1e6;
+pub(in crate::ingest) const MAX_COST_USD: f64 = u32::MAX as f64 / 1e6;
 /// Largest number of tokens of an attempt that a row can store.
 const MAX_TOKENS: i64 = u32::MAX as i64;
 
@@ -60,10 +60,10 @@ pub(super) fn is_out_of_range(field: Field, value: &Scalar<'_>) -> bool {
         Field::DurationS | Field::TtftS | Field::ChunkGapS => exceeds(1e3, Span::LONGEST_MS),
         Field::DurationUs => exceeds(1e-3, Span::LONGEST_MS),
         // A duration without a unit may be in nanoseconds.
-        Field::DurationNs | Field::DurationBare => exceeds(1e-6, Span::LONGEST_MS),
+        Field::DurationNs | Field::DurationUnitless => exceeds(1e-6, Span::LONGEST_MS),
         Field::PlannedMs => exceeds(1.0, LONGEST_WAIT_MS),
         Field::PlannedS => exceeds(1e3, LONGEST_WAIT_MS),
-        Field::CostUsd => exceeds(1.0, DEAREST_USD),
+        Field::CostUsd => exceeds(1.0, MAX_COST_USD),
         Field::InputTokens | Field::OutputTokens | Field::CacheRead | Field::CacheWrite => {
             value.integer().is_some_and(|tokens| tokens > MAX_TOKENS)
         }
@@ -117,7 +117,7 @@ mod tests {
             (Field::Status, text("ok")),
             (Field::DurationMs, Scalar::Int(86_400_000)),
             (Field::DurationNs, Scalar::Int(90_000_000_000)),
-            (Field::DurationBare, Scalar::Int(90_000_000_000)),
+            (Field::DurationUnitless, Scalar::Int(90_000_000_000)),
             (Field::PlannedS, Scalar::Int(86_400 * 30)),
             (Field::MaxAttempts, Scalar::Int(i64::MAX)),
         ] {

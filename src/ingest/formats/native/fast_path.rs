@@ -8,7 +8,7 @@ use super::learn;
 use super::plan::Plan;
 use super::prototype::{Budget, Made, Prototype};
 use super::trie::{Fit, ScalarSpan, Trie};
-use crate::ingest::record::{Mapping, Memory, Place, Record, Taken};
+use crate::ingest::record::{Mapping, ReadResult, Record, RecordCaches, RecordContext};
 use crate::model::AttemptTable;
 
 /// Number of consecutive lines without a fitting plan after which learning pauses: in some logs, no constant bytes
@@ -33,7 +33,7 @@ pub(super) struct FastPath {
     next_pause: u32,
     /// Fingerprint of the user-defined keys the plans were made with.
     own: u64,
-    /// Whether the prototypes are of rows that keep all ids; see [`Place::keep_ids`].
+    /// Whether the prototypes are of rows that keep all ids; see [`RecordContext::keep_ids`].
     keep_ids: bool,
     /// Whether the user-defined keys need the strict reader, so that it reads every line.
     strict: bool,
@@ -83,8 +83,8 @@ impl FastPath {
     pub(super) fn read(
         &mut self,
         line: &str,
-        place: &Place<'_>,
-        memory: &mut Memory,
+        place: &RecordContext<'_>,
+        memory: &mut RecordCaches,
         table: &mut AttemptTable,
         done: &mut impl FnMut(Outcome),
     ) -> Route {
@@ -92,13 +92,13 @@ impl FastPath {
             return Route::Strict;
         }
         // A filter needs the record, and prototypes have no run or call given by the surroundings.
-        let plain = place.filter.is_none() && !place.names_for_others();
+        let plain = place.filter.is_none() && !place.has_default_run_or_call();
         let mut declined = false;
         if plain && let Fit::Whole(prototype) = self.prototypes.fit(line.as_bytes(), &mut self.scalars) {
             (self.misses, self.next_pause) = (0, 0);
             self.budget.earn();
             if prototype.take(line, &self.scalars, place, &mut memory.origins, table).is_some() {
-                done(Outcome::Taken(Taken::Attempt));
+                done(Outcome::Read(ReadResult::Attempt));
                 return Route::Prototype;
             }
             declined = true;

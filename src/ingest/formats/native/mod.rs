@@ -13,8 +13,8 @@ use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
-use crate::ingest::record::{Mapping, Memory, Place, Record, Taken, fill, whole_record};
-use crate::ingest::sink::{Sink, To};
+use crate::ingest::record::{Mapping, ReadResult, Record, RecordCaches, RecordContext, fill, whole_record};
+use crate::ingest::sink::{Destination, Sink};
 use crate::model::AttemptTable;
 use fast_path::{FastPath, Route};
 pub(in crate::ingest) use give::Outcome;
@@ -64,7 +64,7 @@ impl Format for Native {
         if certain > 0 && certain * 2 >= all { Match::Sure } else { Match::weak(attempts, all) }
     }
 
-    fn gives_native(&self) -> bool {
+    fn raw_is_native(&self) -> bool {
         true
     }
 
@@ -89,18 +89,18 @@ impl NativeDecoder {
 impl Decoder for NativeDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
         let own = &sink.dialect().fields;
-        if let To::Rows { memory, .. } = &sink.to {
-            self.fast_path.begin(own, sink.reading.keep_ids, memory.table());
+        if let Destination::Rows { caches, .. } = &sink.to {
+            self.fast_path.begin(own, sink.reading.keep_ids, caches.table());
         }
         block.each_line(sink, |sink, line, at| {
-            let place = sink.reading.place(at);
+            let place = sink.reading.record_context(at);
             let Sink { reading, counts, to, .. } = sink;
-            let To::Rows { table, memory } = to else {
+            let Destination::Rows { table, caches } = to else {
                 return read_strictly(line, own, |piece| look_at(piece, sink, line, at));
             };
-            read_line(line, &place, &mut self.fast_path, memory, table, |outcome| match outcome {
-                Outcome::Taken(taken) => counts.taken(taken, line, at, reading),
-                Outcome::Misread(field, text) => counts.misread.count(field, &text, at.line),
+            read_line(line, &place, &mut self.fast_path, caches, table, |outcome| match outcome {
+                Outcome::Read(taken) => counts.count(taken, line, at, reading),
+                Outcome::UnreadableValue(field, text) => counts.unreadable.count(field, &text, at.line),
                 Outcome::Unreadable(column, reason) => counts.reject(at, column, reason, line, reading),
             });
         });
@@ -111,9 +111,9 @@ impl Decoder for NativeDecoder {
 /// line the strict parse rejects is repaired and read again in pieces.
 fn read_line(
     line: &str,
-    place: &Place<'_>,
+    place: &RecordContext<'_>,
     fast_path: &mut FastPath,
-    memory: &mut Memory,
+    memory: &mut RecordCaches,
     table: &mut AttemptTable,
     mut done: impl FnMut(Outcome),
 ) {
@@ -136,7 +136,7 @@ fn read_line(
         Strict::Record(record, text) => {
             give(record, text, place, memory, table, &mut done);
         }
-        Strict::Noise => done(Outcome::Taken(Taken::NotAnAttempt)),
+        Strict::Noise => done(Outcome::Read(ReadResult::NotAnAttempt)),
         Strict::Broken(column, reason) => done(Outcome::Unreadable(column, reason)),
     });
 }

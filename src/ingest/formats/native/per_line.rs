@@ -4,12 +4,12 @@
 
 use super::plan::{Role, Target};
 use super::trie::ScalarSpan;
-use crate::ingest::conventions::Moments;
+use crate::ingest::conventions::RecordTimes;
 use crate::ingest::record::digits;
 use crate::ingest::record::fields::Field;
 use crate::ingest::record::header_names::{Header, LimitPart};
 use crate::ingest::record::scan::Kind;
-use crate::ingest::record::{DEAREST_USD, cost_micro_usd, ttft_ms_plus_1};
+use crate::ingest::record::{MAX_COST_USD, cost_micro_usd, ttft_ms_plus_1};
 use crate::ingest::timestamp;
 use crate::model::{Detail, LimitKind, Span, Time, Usage, Zone};
 
@@ -23,7 +23,7 @@ enum Slot {
     DurationS,
     DurationUs,
     DurationNs,
-    DurationBare,
+    DurationUnitless,
     TtftMs,
     ChunkGapMs,
     Run,
@@ -53,7 +53,7 @@ impl Slot {
                 Field::DurationS => Slot::DurationS,
                 Field::DurationUs => Slot::DurationUs,
                 Field::DurationNs => Slot::DurationNs,
-                Field::DurationBare => Slot::DurationBare,
+                Field::DurationUnitless => Slot::DurationUnitless,
                 Field::TtftMs => Slot::TtftMs,
                 Field::ChunkGapMs => Slot::ChunkGapMs,
                 Field::RunId => Slot::Run,
@@ -103,7 +103,7 @@ pub(super) struct PerLine<'l> {
     /// Request ids: the provider's own field, that of the response headers, and that of a proxy.
     pub(super) request_ids: [Option<&'l str>; 3],
     pub(super) aws_id: bool,
-    pub(super) moments: Moments,
+    pub(super) moments: RecordTimes,
     pub(super) usage: Option<Usage>,
     pub(super) has_cost: bool,
     pub(super) chunk_gap: bool,
@@ -209,10 +209,10 @@ impl<'l> PerLine<'l> {
             Slot::DurationS => self.took(value.number()?.map(|s| s * 1e3))?,
             Slot::DurationUs => self.took(value.number()?.map(|us| us / 1e3))?,
             Slot::DurationNs => self.took(value.number()?.map(|ns| ns / 1e6))?,
-            Slot::DurationBare => {
-                self.moments.bare_duration = value.number()?;
-                possible(self.moments.bare_duration.map(|ns| ns / 1e6), Span::LONGEST_MS)?;
-                self.durations += u8::from(self.moments.bare_duration.is_some());
+            Slot::DurationUnitless => {
+                self.moments.unitless_duration = value.number()?;
+                possible(self.moments.unitless_duration.map(|ns| ns / 1e6), Span::LONGEST_MS)?;
+                self.durations += u8::from(self.moments.unitless_duration.is_some());
             }
             Slot::InputTokens => self.consumed(value.integer()?, |usage| &mut usage.input_tokens)?,
             Slot::OutputTokens => self.consumed(value.integer()?, |usage| &mut usage.output_tokens)?,
@@ -220,7 +220,7 @@ impl<'l> PerLine<'l> {
             Slot::CacheWrite => self.consumed(value.integer()?, |usage| &mut usage.cache_write_tokens)?,
             Slot::CostUsd => {
                 let usd = value.number()?;
-                possible(usd, DEAREST_USD)?;
+                possible(usd, MAX_COST_USD)?;
                 if let Some(usd) = usd.filter(|usd| *usd >= 0.0) {
                     self.has_cost = true;
                     self.usage.get_or_insert_default().cost_micro_usd = cost_micro_usd(Some(usd));
@@ -262,7 +262,7 @@ impl<'l> PerLine<'l> {
     }
 }
 
-/// Returns `None` for a number above `most`, which the record counts as misread.
+/// Returns `None` for a number above `most`, which the record counts as unreadable.
 #[inline]
 fn possible(number: Option<f64>, most: f64) -> Option<()> {
     number.is_none_or(|number| number <= most).then_some(())
