@@ -82,7 +82,7 @@ impl Anonymizer {
     }
 
     fn facts(&self, facts: Facts) -> Facts {
-        let Facts { inputs, mut rejects, mut misread, unknown_outcomes, mut open, never_ended } = facts;
+        let Facts { inputs, mut rejects, mut unreadable, unknown_outcomes, mut open, never_ended } = facts;
         let input = |input: InputFacts| InputFacts {
             name: self.name(Kind::File, &input.name),
             fingerprint: self.number(input.fingerprint),
@@ -92,10 +92,10 @@ impl Anonymizer {
         };
         let inputs = inputs.into_iter().map(input).collect();
         rejects.iter_mut().for_each(|(.., reason)| "could not be read".clone_into(reason));
-        misread.iter_mut().for_each(|(_, _, (.., example))| "(withheld)".clone_into(example));
+        unreadable.iter_mut().for_each(|(_, _, (.., example))| "(withheld)".clone_into(example));
         let unknown_outcomes = unknown_outcomes.into_iter().map(|(_, count)| (None, count)).collect();
         open.iter_mut().for_each(|(key, ..)| *key = self.key(*key));
-        Facts { inputs, rejects, misread, unknown_outcomes, open, never_ended }
+        Facts { inputs, rejects, unreadable, unknown_outcomes, open, never_ended }
     }
 
     fn key(&self, key: [u64; 2]) -> [u64; 2] {

@@ -47,7 +47,7 @@ pub(super) struct Accumulator {
     pub(super) rejects: Vec<(u32, Reject)>,
     /// All rejected lines with their text, if requested, each with its file.
     rejected: Vec<(u32, Reject, String)>,
-    pub(super) misread: UnreadableValues,
+    pub(super) unreadable: UnreadableValues,
     /// The first read error of each input that has one, by file.
     pub(super) failures: BTreeMap<u32, io::Error>,
     /// Number of lines that look like attempts but have no known outcome key, by the unknown key that seems to give the
@@ -145,7 +145,7 @@ impl Accumulator {
         self.merge_pending();
         self.name_failures()?;
         self.unended.remove_ended(&self.out.table.rows);
-        self.out.unreadable = self.misread.clone().finish(&self.out.inputs);
+        self.out.unreadable = self.unreadable.clone().finish(&self.out.inputs);
         self.out.notes = self.unknown_outcomes.iter().map(unknown_outcome_note).collect();
         let notes: Vec<(u32, String)> = self.notes.iter().cloned().chain(self.unended.notes()).collect();
         self.out.notes.extend(notes_with_inputs(&notes, &self.out.inputs));
@@ -200,7 +200,7 @@ impl Accumulator {
         let input = &mut self.out.inputs[index];
         input.bytes += bytes;
         line_counts::add(&mut input.ledger, &counts.ledger);
-        self.misread.merge(counts.misread, file);
+        self.unreadable.merge(counts.unreadable, file);
         self.unended.add_starts(file, counts.starts);
         for (key, count) in counts.unknown_outcomes {
             *self.unknown_outcomes.entry(key).or_default() += count;

@@ -10,9 +10,9 @@ use super::line_counts::{LineCounts, ReadSettings};
 use super::open::{InputSettings, ReadPlan};
 use super::options::{Options, Progress};
 use super::reader::{self, Bytes};
-use super::record::{Place, Record, Taken, native_line, searchable_line, sent_of};
+use super::record::{ReadResult, Record, RecordContext, attempt_timing, native_line, searchable_line};
 use super::sequential::{SequentialBlock, SequentialInput};
-use super::sink::{RecordCallback, Sink, To};
+use super::sink::{Destination, RecordCallback, Sink};
 use super::source::{Source, bytes_of};
 use crate::untrusted::mask_keys;
 use rayon::prelude::*;
@@ -38,7 +38,7 @@ impl ReadPlan {
     fn read_settings<'c>(&self, default_run: &'c str, settings: &InputSettings<'c>) -> ReadSettings<'c> {
         ReadSettings {
             file: 0,
-            stream: default_run,
+            default_run,
             zone: settings.zone,
             filter: None,
             dialect: settings.dialect,
@@ -59,7 +59,7 @@ fn decode(
 ) -> LineCounts {
     let mut counts = LineCounts::default();
     let source = StretchSource::sequential(block);
-    let mut sink = Sink { reading, counts: &mut counts, to: To::Callback(callback), newlines: None };
+    let mut sink = Sink { reading, counts: &mut counts, to: Destination::Callback(callback), newlines: None };
     decoder.decode(&source.block, &mut sink);
     if source.is_last {
         decoder.finish(&mut sink);
@@ -79,18 +79,18 @@ pub(crate) fn write(
     let reading = plan.read_settings(default_run, settings);
     let mut input = SequentialInput::new(input, BLOCK, plan, default_run, settings.zone);
     let mut decoder_of_any_block = plan.decoder();
-    let (mut lines, mut text, is_native) = (Vec::new(), Vec::new(), plan.format.gives_native());
+    let (mut lines, mut text, is_native) = (Vec::new(), Vec::new(), plan.format.raw_is_native());
     loop {
         let block = match input.next() {
             Ok(Some(block)) => block,
             Ok(None) => return Ok((lines, None)),
             Err(error) => return Ok((lines, Some(error))),
         };
-        let mut take = |record: &Record<'_>, raw: &str, place: &Place<'_>| {
-            lines.push(place.line);
-            text.extend_from_slice(searchable_line(record, raw, place, is_native).as_bytes());
+        let mut take = |record: &Record<'_>, raw: &str, context: &RecordContext<'_>| {
+            lines.push(context.line);
+            text.extend_from_slice(searchable_line(record, raw, context, is_native).as_bytes());
             text.push(b'\n');
-            Taken::NotAnAttempt
+            ReadResult::NotAnAttempt
         };
         let decoder = input.decoder.as_deref_mut().unwrap_or(&mut *decoder_of_any_block);
         decode(&block, &reading, decoder, &mut take);
@@ -217,14 +217,15 @@ fn convert_blocks_in_parallel(
 
 fn convert_block(block: &SequentialBlock, reading: &ReadSettings<'_>, decoder: &mut dyn Decoder) -> Converted {
     let mut text = String::new();
-    let mut take = |record: &Record<'_>, raw: &str, place: &Place<'_>| match sent_of(record, raw, place) {
-        Ok(_) => {
-            text.push_str(&mask_keys(&native_line(record, raw, place)));
-            text.push('\n');
-            Taken::Attempt
-        }
-        Err(taken) => taken,
-    };
+    let mut take =
+        |record: &Record<'_>, raw: &str, context: &RecordContext<'_>| match attempt_timing(record, raw, context) {
+            Ok(_) => {
+                text.push_str(&mask_keys(&native_line(record, raw, context)));
+                text.push('\n');
+                ReadResult::Attempt
+            }
+            Err(result) => result,
+        };
     let counts = decode(block, reading, decoder, &mut take);
     let stretch = Stretch {
         file: reading.file,

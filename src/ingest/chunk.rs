@@ -5,9 +5,9 @@ use super::digest::Digest;
 use super::format::Decoder;
 use super::line_counts::{LineCounts, ReadSettings};
 use super::open::ReadPlan;
-use super::record::Memory;
+use super::record::RecordCaches;
 use super::sequential::SequentialBlock;
-use super::sink::{Sink, To};
+use super::sink::{Destination, Sink};
 use super::unwrap::Unwrapped;
 use crate::model::{Attempt, AttemptTable};
 use std::io;
@@ -51,9 +51,9 @@ const TYPICAL_RECORD: usize = 512;
 
 impl Chunk {
     /// Creates an empty chunk of the analysis with this number.
-    pub(crate) fn new(analysis: u64, memory: &mut Memory) -> Chunk {
+    pub(crate) fn new(analysis: u64, caches: &mut RecordCaches) -> Chunk {
         let mut chunk = Chunk::default();
-        memory.start_table(analysis, &mut chunk.table);
+        caches.start_table(analysis, &mut chunk.table);
         chunk
     }
 
@@ -62,7 +62,7 @@ impl Chunk {
         &mut self,
         source: &StretchSource<'_>,
         reading: &ReadSettings<'_>,
-        memory: &mut Memory,
+        caches: &mut RecordCaches,
         decoder: &mut (dyn Decoder + 'static),
     ) {
         let text = source.block.bytes;
@@ -74,7 +74,7 @@ impl Chunk {
             has_input_lines: source.has_input_lines,
             ..Stretch::default()
         };
-        let to = To::Rows { table: &mut self.table, memory };
+        let to = Destination::Rows { table: &mut self.table, caches };
         let mut sink = Sink { reading, counts: &mut stretch.counts, to, newlines: None };
         decoder.decode(&source.block, &mut sink);
         if source.is_last {
@@ -131,7 +131,7 @@ impl Stretch {
         for row in rows {
             row.line = row.line.saturating_add(base);
         }
-        self.counts.misread.shift_lines(before);
+        self.counts.unreadable.shift_lines(before);
         for rejected in &mut self.counts.rejects {
             rejected.line += before;
         }

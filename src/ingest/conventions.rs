@@ -1,4 +1,4 @@
-//! Meaning of an input's times and durations where the keys alone do not define it.
+//! Meaning of the times and durations of an input, as far as the keys do not define it.
 
 use crate::model::Time;
 
@@ -12,8 +12,8 @@ pub(crate) struct Conventions {
 }
 
 impl Default for Conventions {
-    /// Errs on the safe side: a duration that is read too short overstates a wait, and so does a time of writing taken
-    /// for a start, so rules that report short waits raise no false alarm.
+    /// The conventions under which waits appear longest, so that no wait is wrongly reported as too short: both a
+    /// duration that is read too short and a time of writing that is taken for a start make a wait appear longer.
     fn default() -> Self {
         Conventions { stamped_at_end: false, ms_per_unit: 1.0 }
     }
@@ -21,7 +21,7 @@ impl Default for Conventions {
 
 /// Times and durations of one record, as far as it gives them.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Moments {
+pub(crate) struct RecordTimes {
     /// Timestamp that may be the start or the time of writing.
     pub(crate) stamp: Option<Time>,
     pub(crate) started: Option<Time>,
@@ -29,15 +29,15 @@ pub(crate) struct Moments {
     /// Duration in ms, from a key that names its unit.
     pub(crate) duration_ms: Option<f64>,
     /// Duration in the unit of the input, from a key that names no unit.
-    pub(crate) bare_duration: Option<f64>,
+    pub(crate) unitless_duration: Option<f64>,
 }
 
 impl Conventions {
     /// Returns when the attempt was sent, and its duration in ms if known; `None` if the record has no time.
     #[inline]
-    pub(crate) fn sent(&self, moments: &Moments) -> Option<(Time, Option<f64>)> {
-        let Moments { stamp, started, ended, duration_ms, bare_duration } = *moments;
-        let duration = duration_ms.or_else(|| Some(bare_duration? * self.ms_per_unit));
+    pub(crate) fn sent_and_duration(&self, times: &RecordTimes) -> Option<(Time, Option<f64>)> {
+        let RecordTimes { stamp, started, ended, duration_ms, unitless_duration } = *times;
+        let duration = duration_ms.or_else(|| Some(unitless_duration? * self.ms_per_unit));
         if started.is_none() && ended.is_none() && !self.stamped_at_end {
             return Some((stamp?, duration));
         }
@@ -49,7 +49,7 @@ impl Conventions {
         let end = end?;
         match duration.filter(|ms| ms.is_finite() && *ms >= 0.0) {
             Some(ms) => Some((end.plus_us(-((ms * 1e3).round() as i64)), duration)),
-            // A timestamp before the end is the start.
+            // Without a duration, a timestamp before the end is the start.
             None => match stamp.filter(|stamp| *stamp < end) {
                 Some(stamp) => Some((stamp, Some(end.us_since(stamp) as f64 / 1e3))),
                 None => Some((end, None)),

@@ -1,11 +1,12 @@
-//! User-defined additions to the built-in vocabulary: keys of a logger, failures of a provider.
+//! User-defined additions to what the program recognizes: keys of a logger, lines of text, failures of a provider,
+//! prices.
 
 use super::line_pattern::LinePattern;
 use super::record::Mapping;
 use crate::classify::CustomRow;
 use crate::model::Prices;
 
-/// A user's additions to the vocabulary.
+/// User-defined additions to what the program recognizes.
 #[derive(Clone, Debug, Default)]
 pub struct Dialect {
     /// Meaning of additional record keys.
@@ -19,8 +20,8 @@ pub struct Dialect {
 }
 
 impl Dialect {
-    /// The built-in vocabulary only.
+    /// No additions.
     #[cfg(test)]
-    pub(crate) const PLAIN: &'static Dialect =
+    pub(crate) const BUILT_IN: &'static Dialect =
         &Dialect { fields: Mapping::NONE, lines: Vec::new(), failures: Vec::new(), prices: Prices::NONE };
 }

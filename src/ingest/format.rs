@@ -36,7 +36,7 @@ pub(crate) trait Format: Sync {
     }
 
     /// Whether the text passed along with a record is that record in native spelling.
-    fn gives_native(&self) -> bool {
+    fn raw_is_native(&self) -> bool {
         false
     }
 

@@ -4,7 +4,7 @@ use super::conventions::Conventions;
 use super::dialect::Dialect;
 use super::filter::Filter;
 use super::position::Position;
-use super::record::{Place, Taken};
+use super::record::{ReadResult, RecordContext};
 use super::unended_attempts::LoggedStart;
 use super::unreadable_values::UnreadableValues;
 use crate::model::{Ledger, Zone};
@@ -20,7 +20,8 @@ const MAX_REJECT_TEXT: usize = 4096;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadSettings<'c> {
     pub(crate) file: u32,
-    pub(crate) stream: &'c str,
+    /// Run of records that name none.
+    pub(crate) default_run: &'c str,
     pub(crate) zone: Zone,
     /// Selects attempts; `None` for all.
     pub(crate) filter: Option<&'c Filter>,
@@ -38,12 +39,12 @@ pub(crate) struct ReadSettings<'c> {
 impl<'c> ReadSettings<'c> {
     /// Returns the context of the record at `at`.
     #[inline]
-    pub(in crate::ingest) fn place<'p>(&'p self, at: Position<'p>) -> Place<'p> {
-        Place {
+    pub(in crate::ingest) fn record_context<'p>(&'p self, at: Position<'p>) -> RecordContext<'p> {
+        RecordContext {
             file: self.file,
             line: at.line,
             record: at.record,
-            stream: at.defaults.and_then(|defaults| defaults.source.as_deref()).unwrap_or(self.stream),
+            default_run: at.defaults.and_then(|defaults| defaults.source.as_deref()).unwrap_or(self.default_run),
             zone: self.zone,
             filter: self.filter,
             dialect: self.dialect,
@@ -60,8 +61,8 @@ pub(crate) struct LineCounts {
     pub(crate) ledger: Ledger,
     /// Lines that could not be read, numbered from the start of the stretch.
     pub(crate) rejects: Vec<RejectedLine>,
-    /// Values that their field could not be read from.
-    pub(crate) misread: UnreadableValues,
+    /// Values that could not be read as their field.
+    pub(crate) unreadable: UnreadableValues,
     /// Number of rejected lines that look like attempts, by the unknown key that seems to give the outcome and its
     /// probable field.
     pub(crate) unknown_outcomes: BTreeMap<Option<(String, &'static str)>, u64>,
@@ -82,16 +83,22 @@ pub(crate) struct RejectedLine {
 impl LineCounts {
     /// Counts a line by the result of reading its record.
     #[inline]
-    pub(in crate::ingest) fn taken(&mut self, taken: Taken, text: &str, at: Position<'_>, reading: &ReadSettings<'_>) {
-        match taken {
-            Taken::Attempt => self.attempt(),
-            Taken::Filtered | Taken::NotAnAttempt => self.skip(),
-            Taken::Unusable(reason) => self.reject(at, 0, reason, text, reading),
-            Taken::Begun(begun) => {
-                self.starts.push(LoggedStart { line: u64::from(at.line), attempt: Some(begun) });
+    pub(in crate::ingest) fn count(
+        &mut self,
+        result: ReadResult,
+        text: &str,
+        at: Position<'_>,
+        reading: &ReadSettings<'_>,
+    ) {
+        match result {
+            ReadResult::Attempt => self.attempt(),
+            ReadResult::Filtered | ReadResult::NotAnAttempt => self.skip(),
+            ReadResult::Unusable(reason) => self.reject(at, 0, reason, text, reading),
+            ReadResult::Start(start) => {
+                self.starts.push(LoggedStart { line: u64::from(at.line), attempt: Some(start) });
                 self.skip();
             }
-            Taken::Unclear(unknown) => {
+            ReadResult::UnknownOutcome(unknown) => {
                 *self.unknown_outcomes.entry(unknown.key).or_default() += 1;
                 self.reject(at, 0, unknown.reason, text, reading);
             }

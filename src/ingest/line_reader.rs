@@ -5,8 +5,8 @@ use super::filter::Filter;
 use super::format::Decoder;
 use super::line_counts::{LineCounts, ReadSettings};
 use super::open::{InputSettings, ReadPlan};
-use super::record::Memory;
-use super::sink::{Sink, To};
+use super::record::RecordCaches;
+use super::sink::{Destination, Sink};
 use super::unwrap::{Unwrapper, Wrapping};
 use crate::model::AttemptTable;
 
@@ -15,7 +15,7 @@ pub(crate) struct LineReader<'c> {
     reading: ReadSettings<'c>,
     table: AttemptTable,
     counts: LineCounts,
-    memory: Memory,
+    caches: RecordCaches,
     decoder: Box<dyn Decoder>,
     wrapping: Wrapping,
 }
@@ -32,7 +32,7 @@ impl<'c> LineReader<'c> {
     ) -> LineReader<'c> {
         let reading = ReadSettings {
             file,
-            stream: default_run,
+            default_run,
             zone: settings.zone,
             filter: Some(filter),
             dialect: settings.dialect,
@@ -41,13 +41,13 @@ impl<'c> LineReader<'c> {
             has_other_inputs: false,
             conventions: plan.conventions,
         };
-        let (mut memory, mut table) = (Memory::default(), AttemptTable::default());
-        memory.start_table(0, &mut table);
+        let (mut caches, mut table) = (RecordCaches::default(), AttemptTable::default());
+        caches.start_table(0, &mut table);
         LineReader {
             reading,
             table,
             counts: LineCounts::default(),
-            memory,
+            caches,
             decoder: plan.decoder(),
             wrapping: plan.wrapping.clone(),
         }
@@ -65,7 +65,7 @@ impl<'c> LineReader<'c> {
 
     /// Reads the start of an input.
     pub(crate) fn read_front(&mut self, front: &[u8]) {
-        let mut unwrapper = Unwrapper::new(&self.wrapping, self.reading.stream, self.reading.zone);
+        let mut unwrapper = Unwrapper::new(&self.wrapping, self.reading.default_run, self.reading.zone);
         unwrapper.add_lines(front, 1);
         unwrapper.finish();
         let lines = unwrapper.take_lines();
@@ -73,7 +73,7 @@ impl<'c> LineReader<'c> {
     }
 
     fn decode(&mut self, block: &Block<'_>, reading: ReadSettings<'_>) {
-        let to = To::Rows { table: &mut self.table, memory: &mut self.memory };
+        let to = Destination::Rows { table: &mut self.table, caches: &mut self.caches };
         let mut sink = Sink { reading: &reading, counts: &mut self.counts, to, newlines: None };
         self.decoder.decode(block, &mut sink);
         self.decoder.finish(&mut sink);

@@ -12,8 +12,8 @@ use super::limits::DETECTION_BYTES;
 use super::line_counts::{LineCounts, ReadSettings};
 use super::non_log::{IS_PARTIAL, NonLog, NonLogFormat};
 use super::record::json::Reader;
-use super::record::{FINGERPRINT, Place, Record, Taken, TimingSample, timing_sample, whole_record};
-use super::sink::{Sink, To};
+use super::record::{FINGERPRINT, ReadResult, Record, RecordContext, TimingSample, timing_sample, whole_record};
+use super::sink::{Destination, Sink};
 use super::time_inference;
 use super::unwrap::{Unwrapped, Unwrapper, Wrapping, text_of};
 use crate::model::Zone;
@@ -239,7 +239,7 @@ impl Detector<'_> {
         wrapping.envelopes.push(FALLBACK_ENVELOPE);
         let unwrapped = self.unwrapped(&wrapping);
         let (format, fit) = self.fit(&self.head(&text_of(&unwrapped.bytes)));
-        if fit == Match::No || format.gives_native() { found } else { Detected { wrapping, unwrapped, format, fit } }
+        if fit == Match::No || format.raw_is_native() { found } else { Detected { wrapping, unwrapped, format, fit } }
     }
 
     /// Returns the format named by the user, or else the one that fits best, and how well it fits.
@@ -268,7 +268,7 @@ impl Detector<'_> {
     fn timing_samples(&self, unwrapped: &Unwrapped, format: &dyn Format) -> Vec<TimingSample> {
         let reading = ReadSettings {
             file: 0,
-            stream: "",
+            default_run: "",
             zone: self.settings.zone,
             filter: None,
             dialect: self.settings.dialect,
@@ -279,11 +279,12 @@ impl Detector<'_> {
         };
         let mut samples = Vec::new();
         let mut counts = LineCounts::default();
-        let mut take = |record: &Record<'_>, _: &str, place: &Place<'_>| {
-            samples.extend(timing_sample(record, place));
-            Taken::NotAnAttempt
+        let mut take = |record: &Record<'_>, _: &str, context: &RecordContext<'_>| {
+            samples.extend(timing_sample(record, context));
+            ReadResult::NotAnAttempt
         };
-        let mut sink = Sink { reading: &reading, counts: &mut counts, to: To::Callback(&mut take), newlines: None };
+        let mut sink =
+            Sink { reading: &reading, counts: &mut counts, to: Destination::Callback(&mut take), newlines: None };
         let mut decoder = format.decoder();
         decoder.decode(&unwrapped.block(), &mut sink);
         decoder.finish(&mut sink);

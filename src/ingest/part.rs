@@ -31,8 +31,8 @@ pub(crate) struct Facts {
     pub(crate) inputs: Vec<InputFacts>,
     /// The first rejected lines: input, line, column and reason.
     pub(crate) rejects: Vec<(u32, u64, u64, String)>,
-    /// Values that their field could not be read from: the field, the count, and the input, line and text of the first.
-    pub(crate) misread: Vec<(String, u64, (u32, u64, String))>,
+    /// Values that could not be read as their field: the field, the count, and the input, line and text of the first.
+    pub(crate) unreadable: Vec<(String, u64, (u32, u64, String))>,
     /// Number of lines that look like attempts, by the unknown key that seems to give the outcome and its probable
     /// field.
     pub(crate) unknown_outcomes: Vec<(Option<(String, String)>, u64)>,
@@ -83,10 +83,10 @@ impl Facts {
     /// Whether every file number is that of an input, and every format and field is known.
     pub(crate) fn is_sound(&self) -> bool {
         let files = (self.rejects.iter().map(|(file, ..)| file))
-            .chain(self.misread.iter().map(|(_, _, (file, ..))| file))
+            .chain(self.unreadable.iter().map(|(_, _, (file, ..))| file))
             .chain(self.open.iter().map(|(_, file, ..)| file))
             .chain(self.never_ended.iter().map(|(file, ..)| file));
-        let fields = (self.misread.iter().map(|(field, ..)| field))
+        let fields = (self.unreadable.iter().map(|(field, ..)| field))
             .chain(self.unknown_outcomes.iter().filter_map(|(key, _)| Some(&key.as_ref()?.1)));
         let mut formats = self.inputs.iter().map(|input| format_named(&input.format));
         files.copied().all(|file| (file as usize) < self.inputs.len())
@@ -142,7 +142,11 @@ impl Accumulator {
         let facts = Facts {
             inputs,
             rejects: rejects.collect(),
-            misread: self.misread.into_counts().map(|(field, count, first)| (field.to_owned(), count, first)).collect(),
+            unreadable: self
+                .unreadable
+                .into_counts()
+                .map(|(field, count, first)| (field.to_owned(), count, first))
+                .collect(),
             unknown_outcomes: self.unknown_outcomes.into_iter().map(|(key, count)| (key.map(owned), count)).collect(),
             open,
             never_ended,
@@ -197,10 +201,10 @@ impl Accumulator {
             self.rejects.push((renumbered(file), Reject { file: name, line, column, reason }));
         }
         self.keep_first_rejects();
-        for (field, count, (file, line, text)) in facts.misread {
+        for (field, count, (file, line, text)) in facts.unreadable {
             field_named(&field)
                 .into_iter()
-                .for_each(|field| self.misread.add(field, count, (renumbered(file), line, text.clone())));
+                .for_each(|field| self.unreadable.add(field, count, (renumbered(file), line, text.clone())));
         }
         for (key, count) in facts.unknown_outcomes {
             let key = key.and_then(|(key, field)| Some((key, field_named(&field)?)));

@@ -8,7 +8,7 @@ use super::line_counts::ReadSettings;
 use super::open::ReadPlan;
 use super::options::{Options, Progress};
 use super::reader::{self, Blocks, Bytes};
-use super::record::Memory;
+use super::record::RecordCaches;
 use super::sequential::SequentialInput;
 use super::source::Source;
 use super::unwrap::Unwrapper;
@@ -84,7 +84,7 @@ thread_local! {
 #[derive(Default)]
 struct Worker {
     buffer: Window,
-    memory: Memory,
+    caches: RecordCaches,
     decoders: Decoders,
 }
 
@@ -118,9 +118,9 @@ impl Piece<'_> {
 
     /// Reads the piece. An input that cannot be read is recorded as a failure of the chunk.
     pub(super) fn parse(&self, context: &AnalysisContext, options: &Options, progress: Progress<'_>) -> Chunk {
-        WORKER.with_borrow_mut(|Worker { buffer, memory, decoders }| {
-            let chunk = Chunk::new(context.number, memory);
-            let mut reader = PieceReader { chunk, memory, decoders, context, options, progress };
+        WORKER.with_borrow_mut(|Worker { buffer, caches, decoders }| {
+            let chunk = Chunk::new(context.number, caches);
+            let mut reader = PieceReader { chunk, caches, decoders, context, options, progress };
             match self {
                 Piece::Window { path, file, start, end, plan } => {
                     let read = reader.window(path, *file, *start..*end, plan, buffer);
@@ -144,7 +144,7 @@ impl Piece<'_> {
 /// One piece being read.
 struct PieceReader<'w> {
     chunk: Chunk,
-    memory: &'w mut Memory,
+    caches: &'w mut RecordCaches,
     decoders: &'w mut Decoders,
     context: &'w AnalysisContext,
     options: &'w Options,
@@ -154,7 +154,7 @@ struct PieceReader<'w> {
 impl<'w> PieceReader<'w> {
     fn finish(mut self) -> Chunk {
         self.chunk.table.fill_costs(&self.options.dialect.prices);
-        self.memory.end_table(&mut self.chunk.table);
+        self.caches.end_table(&mut self.chunk.table);
         self.chunk
     }
 
@@ -165,7 +165,7 @@ impl<'w> PieceReader<'w> {
     fn read_settings(&self, file: u32, plan: &ReadPlan) -> ReadSettings<'w> {
         ReadSettings {
             file,
-            stream: self.default_run(file),
+            default_run: self.default_run(file),
             zone: self.options.zone,
             filter: None,
             dialect: &self.options.dialect,
@@ -200,13 +200,13 @@ impl<'w> PieceReader<'w> {
         let settings = self.read_settings(file, plan);
         let decoder = self.decoders.of(plan);
         if plan.wrapping.is_none() {
-            return self.chunk.read(&StretchSource::plain(text, bytes), &settings, self.memory, decoder);
+            return self.chunk.read(&StretchSource::plain(text, bytes), &settings, self.caches, decoder);
         }
-        let mut unwrapper = Unwrapper::new(&plan.wrapping, settings.stream, self.options.zone);
+        let mut unwrapper = Unwrapper::new(&plan.wrapping, settings.default_run, self.options.zone);
         unwrapper.add_lines(text, 1);
         unwrapper.finish();
         let lines = unwrapper.take_lines();
-        self.chunk.read(&StretchSource::unwrapped(&lines, text, bytes), &settings, self.memory, decoder);
+        self.chunk.read(&StretchSource::unwrapped(&lines, text, bytes), &settings, self.caches, decoder);
     }
 
     /// Reads the next block of an input that is read in order, or all remaining blocks with `to_end`.
@@ -236,7 +236,7 @@ impl<'w> PieceReader<'w> {
             Some(decoder) => &mut **decoder,
             None => self.decoders.of(&input.plan),
         };
-        self.chunk.read(&StretchSource::sequential(&block), &settings, self.memory, decoder);
+        self.chunk.read(&StretchSource::sequential(&block), &settings, self.caches, decoder);
         Ok(true)
     }
 

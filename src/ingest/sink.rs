@@ -3,7 +3,7 @@
 use super::dialect::Dialect;
 use super::line_counts::{LineCounts, ReadSettings};
 use super::position::Position;
-use super::record::{Memory, Place, Record, Taken, take};
+use super::record::{ReadResult, Record, RecordCaches, RecordContext, take};
 use super::unended_attempts::LoggedStart;
 use crate::model::{AttemptTable, Zone};
 
@@ -12,23 +12,23 @@ use crate::model::{AttemptTable, Zone};
 pub(crate) struct Sink<'c> {
     pub(in crate::ingest) reading: &'c ReadSettings<'c>,
     pub(in crate::ingest) counts: &'c mut LineCounts,
-    pub(in crate::ingest) to: To<'c>,
+    pub(in crate::ingest) to: Destination<'c>,
     /// Number of line ends in the block, if the decoder counted them.
     pub(in crate::ingest) newlines: Option<u64>,
 }
 
-/// Destination of records.
-pub(in crate::ingest) enum To<'c> {
+/// Where records go.
+pub(in crate::ingest) enum Destination<'c> {
     /// Rows of a table.
     Rows {
         table: &'c mut AttemptTable,
-        memory: &'c mut Memory,
+        caches: &'c mut RecordCaches,
     },
     Callback(RecordCallback<'c>),
 }
 
-/// Called with a record, its text and its context; returns what became of the record.
-pub(in crate::ingest) type RecordCallback<'c> = &'c mut dyn FnMut(&Record<'_>, &str, &Place<'_>) -> Taken;
+/// Called with a record, its text and its context. Returns the result by which the record is counted.
+pub(in crate::ingest) type RecordCallback<'c> = &'c mut dyn FnMut(&Record<'_>, &str, &RecordContext<'_>) -> ReadResult;
 
 impl<'c> Sink<'c> {
     /// Returns the user-defined vocabulary.
@@ -43,15 +43,15 @@ impl<'c> Sink<'c> {
 
     /// Processes one record at position `at`; `raw` is its text.
     pub(crate) fn record(&mut self, record: &Record<'_>, raw: &str, at: Position<'_>) {
-        let place = self.reading.place(at);
-        let taken = match &mut self.to {
-            To::Rows { table, memory } => take(record, raw, &place, memory, table),
-            To::Callback(callback) => callback(record, raw, &place),
+        let context = self.reading.record_context(at);
+        let result = match &mut self.to {
+            Destination::Rows { table, caches } => take(record, raw, &context, caches, table),
+            Destination::Callback(callback) => callback(record, raw, &context),
         };
-        if matches!(taken, Taken::Attempt) {
-            record.misread.iter().for_each(|(field, text)| self.misread(field.name(), text, at));
+        if matches!(result, ReadResult::Attempt) {
+            record.unreadable.iter().for_each(|(field, text)| self.unreadable(field.name(), text, at));
         }
-        self.counts.taken(taken, raw, at, self.reading);
+        self.counts.count(result, raw, at, self.reading);
     }
 
     /// Counts a unit that contains no record of an attempt: other output of a program, or another kind of record.
@@ -75,8 +75,8 @@ impl<'c> Sink<'c> {
         self.counts.reject(at, column, reason.to_owned(), raw, self.reading);
     }
 
-    /// Counts a value that its field could not be read from; the record itself is reported separately.
-    pub(crate) fn misread(&mut self, field: &'static str, value: &str, at: Position<'_>) {
-        self.counts.misread.count(field, value, at.line);
+    /// Counts a value that could not be read as its field; the record itself is reported separately.
+    pub(crate) fn unreadable(&mut self, field: &'static str, value: &str, at: Position<'_>) {
+        self.counts.unreadable.count(field, value, at.line);
     }
 }

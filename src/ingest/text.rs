@@ -1,14 +1,14 @@
-//! Reads logs that are already in memory.
+//! Reads logs that are already in caches.
 
 use super::chunk::{Chunk, StretchSource};
 use super::conventions::Conventions;
 use super::formats::native::NativeDecoder;
 use super::line_counts::ReadSettings;
 use super::options::Options;
-use super::record::Memory;
+use super::record::RecordCaches;
 use crate::model::AttemptTable;
 
-/// Reads a log that is already in memory.
+/// Reads a log that is already in caches.
 #[must_use]
 pub fn read_str(text: &str) -> AttemptTable {
     read_with(text, NativeDecoder::default())
@@ -18,7 +18,7 @@ pub(super) fn read_with(text: &str, mut decoder: NativeDecoder) -> AttemptTable 
     let options = Options::default();
     let reading = ReadSettings {
         file: 0,
-        stream: "file:text",
+        default_run: "file:text",
         zone: options.zone,
         filter: None,
         dialect: &options.dialect,
@@ -27,9 +27,9 @@ pub(super) fn read_with(text: &str, mut decoder: NativeDecoder) -> AttemptTable 
         has_other_inputs: false,
         conventions: Conventions::default(),
     };
-    let mut memory = Memory::default();
-    let mut chunk = Chunk::new(0, &mut memory);
-    chunk.read(&StretchSource::plain(text.as_bytes(), text.len() as u64), &reading, &mut memory, &mut decoder);
+    let mut caches = RecordCaches::default();
+    let mut chunk = Chunk::new(0, &mut caches);
+    chunk.read(&StretchSource::plain(text.as_bytes(), text.len() as u64), &reading, &mut caches, &mut decoder);
     let mut table = chunk.table;
     table.files.push("text".to_owned());
     table.find_all_views();

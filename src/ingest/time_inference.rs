@@ -4,7 +4,7 @@
 //! The result applies to the whole input, so that it does not matter how the input is split among threads.
 
 use super::conventions::Conventions;
-use super::record::{Times, TimingSample};
+use super::record::{TimePrecision, TimingSample};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What was inferred from the start of an input.
@@ -38,8 +38,8 @@ const NO_DATES: &str = "its times have no date: order and spacing of attempts ho
 /// Infers the conventions of an input from the attempts at its start.
 pub(crate) fn infer(samples: &[TimingSample]) -> Inferred {
     let mut inferred = Inferred::default();
-    for (times, note) in [(Times::OrderOnly, NO_TIMES), (Times::Undated, NO_DATES)] {
-        if samples.iter().any(|sample| sample.times == times) {
+    for (precision, note) in [(TimePrecision::OrderOnly, NO_TIMES), (TimePrecision::Undated, NO_DATES)] {
+        if samples.iter().any(|sample| sample.time_precision == precision) {
             inferred.notes.push(note.to_owned());
         }
     }

@@ -1,7 +1,7 @@
 //! Attempts whose start is logged but not their end. Attempts are counted by the lines on their end, so a report has to
 //! mention those it leaves out.
 
-use super::record::Begun;
+use super::record::AttemptStart;
 use crate::model::Attempt;
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 pub(super) struct LoggedStart {
     pub(super) line: u64,
     /// Identifies the attempt, so that its end is found; `None` if its end is certainly not logged.
-    pub(super) attempt: Option<Begun>,
+    pub(super) attempt: Option<AttemptStart>,
 }
 
 /// Logged starts of attempts whose end is not logged.
@@ -47,7 +47,7 @@ impl UnendedAttempts {
     pub(super) fn add_starts(&mut self, file: u32, starts: Vec<LoggedStart>) {
         for LoggedStart { line, attempt } in starts {
             match attempt {
-                Some(Begun { key, number }) => {
+                Some(AttemptStart { key, number }) => {
                     self.open.entry(key).or_default().push(OpenAttempt { file, line, number })
                 }
                 None => count_start(&mut self.never_ended, file, line),

@@ -1,4 +1,4 @@
-//! Values that their field could not be read from, counted by field.
+//! Values that could not be read as their field, counted by field.
 
 use crate::model::{Input, Unreadable};
 use crate::untrusted::mask_keys;

@@ -116,7 +116,7 @@ fn masked(mut facts: Facts) -> Facts {
         input.failure.iter_mut().for_each(|(text, _)| mask(text));
     }
     facts.rejects.iter_mut().for_each(|(.., reason)| mask(reason));
-    facts.misread.iter_mut().for_each(|(.., (_, _, text))| mask(text));
+    facts.unreadable.iter_mut().for_each(|(.., (_, _, text))| mask(text));
     facts.unknown_outcomes.iter_mut().filter_map(|(key, _)| key.as_mut()).for_each(|(key, _)| mask(key));
     facts
 }

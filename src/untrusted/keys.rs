@@ -11,13 +11,13 @@ const MASK: &str = "…[masked]";
 
 /// A family of secrets, and how they are recognized.
 struct Family {
-    /// Words of which every match contains at least one, ignoring case. The words of all families are searched for in one
-    /// pass, before any pattern is compiled.
+    /// Words of which every match contains at least one, ignoring case. The words of all families are searched for in
+    /// one pass, before any pattern is compiled.
     words: &'static [&'static str],
     /// If not empty, every match also contains one of these bytes.
     required_bytes: &'static [u8],
-    /// What precedes the secret in a match is the group `lead` and stays readable; so does the group `tail` after it, if
-    /// there is one.
+    /// What precedes the secret in a match is the group `lead` and stays readable; so does the group `tail` after it,
+    /// if there is one.
     pattern: &'static str,
     /// Returns whether the rest of a match is a secret; needed if the lead also occurs in prose or ordinary names.
     is_secret: fn(&str) -> bool,
@@ -46,8 +46,8 @@ const FAMILIES: [Family; 17] = [
         &["sk-ant-", "sk-proj-", "sk-or-", "sk-svcacct-", "sk-admin-"],
         r"(?<lead>(?i-u:sk-))(?i-u:ant|proj|or|svcacct|admin)-[A-Za-z0-9_-]{8,}",
     ),
-    // Short prefixes, which must not be the end of a word such as `task-` or `risk-`. They may follow an escape of JSON or of
-    // a URL, whose last character is a letter or a digit.
+    // Short prefixes, which must not be the end of a word such as `task-` or `risk-`. They may follow an escape of JSON
+    // or of a URL, whose last character is a letter or a digit.
     family(
         &["sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "xai-", "xai_", "plx-", "plx_", "lpat-", "lpat_", "hf_"],
         r"(?:^|[^A-Za-z0-9]|\\[bfnrt]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2})(?<lead>(?i-u:(?:(?:sk|pk|rk|xai|gsk|pplx|glpat)[-_])|hf_))[A-Za-z0-9][A-Za-z0-9_-]{7,}",
@@ -65,8 +65,8 @@ const FAMILIES: [Family; 17] = [
         ],
         r"(?<lead>gh[pousr]_|github_pat_|xox[abeoprs]-|eyJ)[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]*)*",
     ),
-    // The prefixes of the three families above in another case than they are issued in, as a logger or a person may write
-    // them.
+    // The prefixes of the three families above in another case than they are issued in, as a logger or a person may
+    // write them.
     family(
         &[
             "aiza", "ya29.", "akia", "asia", "absk", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "hub_pat_", "xoxa-",
@@ -84,8 +84,8 @@ const FAMILIES: [Family; 17] = [
         &["authorization"],
         r#"(?<lead>(?i-u:authorization)\\?["']?\s*[:=,]\s*\\?["']?(?i-u:bearer|basic|token)\s+)[^\s"'\\,;…]+(?:…\[masked\])?"#,
     ),
-    // An `authorization` header without a scheme. As a member of JSON its value is a secret; in prose only if it looks like
-    // one.
+    // An `authorization` header without a scheme. As a member of JSON its value is a secret; in prose only if it looks
+    // like one.
     always_secret(
         &["authorization"],
         r#"(?<lead>(?i-u:authorization)\\?["']\s*[:=,]\s*\\?["'])[^\s"'\\,;…]{4,}(?<tail>\\?["'])"#,
@@ -226,8 +226,8 @@ fn masked(found: &Captures<'_>, is_secret: fn(&str) -> bool) -> String {
     format!("{before}{MASK}{}", found.name("tail").map_or("", |tail| tail.as_str()))
 }
 
-/// Returns whether `secret` looks like an issued key rather than a name made of words: it has a run of twelve letters or
-/// digits, or of eight with both, or it has 20 characters with capitals, small letters and digits.
+/// Returns whether `secret` looks like an issued key rather than a name made of words: it has a run of twelve letters
+/// or digits, or of eight with both, or it has 20 characters with capitals, small letters and digits.
 fn looks_issued(secret: &str) -> bool {
     let has = |text: &str, kind: fn(&u8) -> bool| text.bytes().any(|byte| kind(&byte));
     let mixed = |text: &str| has(text, u8::is_ascii_digit) && has(text, u8::is_ascii_alphabetic);

@@ -23,9 +23,9 @@ pub fn safe(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns `text` as one line that can neither control a terminal nor be mistaken for other text. Control characters are
-/// replaced by their symbols (ESC by `␛`), bidirectional and invisible characters by `�`, a tab by a space, and line breaks
-/// by ` ⏎ `.
+/// Returns `text` as one line that can neither control a terminal nor be mistaken for other text. Control characters
+/// are replaced by their symbols (ESC by `␛`), bidirectional and invisible characters by `�`, a tab by a space, and
+/// line breaks by ` ⏎ `.
 #[must_use]
 pub fn terminal(text: &str) -> Cow<'_, str> {
     if is_printable_ascii(text) || !text.chars().any(may_need_change) {
@@ -58,8 +58,8 @@ pub fn terminal(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Returns whether `text` is printable ASCII, as nearly all texts are. The loop has no early exit, so that the compiler can
-/// vectorize it.
+/// Returns whether `text` is printable ASCII, as nearly all texts are. The loop has no early exit, so that the compiler
+/// can vectorize it.
 fn is_printable_ascii(text: &str) -> bool {
     text.bytes().fold(true, |is_printable, byte| is_printable & (0x20..0x7f).contains(&byte))
 }

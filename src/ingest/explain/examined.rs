@@ -9,8 +9,8 @@ use crate::ingest::line_counts::{LineCounts, ReadSettings};
 use crate::ingest::open::{InputSettings, ReadPlan};
 use crate::ingest::position::{Defaults, OriginalPosition};
 use crate::ingest::record::json::Reader;
-use crate::ingest::record::{Place, Record, Taken, native_line, sent_of};
-use crate::ingest::sink::{Sink, To};
+use crate::ingest::record::{ReadResult, Record, RecordContext, attempt_timing, native_line};
+use crate::ingest::sink::{Destination, Sink};
 use crate::ingest::unwrap::Unwrapper;
 use serde_json::Value;
 
@@ -181,7 +181,7 @@ impl<'f> ExaminedStart<'f> {
     ) -> (Vec<ExaminedRecord>, u64) {
         let reading = ReadSettings {
             file: 0,
-            stream: self.default_run,
+            default_run: self.default_run,
             zone: self.settings.zone,
             filter: None,
             dialect,
@@ -192,21 +192,23 @@ impl<'f> ExaminedStart<'f> {
         };
         let mut records: Vec<ExaminedRecord> = Vec::new();
         let mut counts = LineCounts::default();
-        let mut take = |record: &Record<'_>, raw: &str, place: &Place<'_>| {
-            let nth = records.iter().filter(|known| (known.line, known.record) == (place.line, place.record)).count();
-            let (taken, reason) = match sent_of(record, raw, place) {
-                Ok(_) => (Taken::Attempt, None),
-                Err(taken) => {
-                    let reason = reason_of(&taken, record);
-                    (taken, Some(reason))
+        let mut take = |record: &Record<'_>, raw: &str, context: &RecordContext<'_>| {
+            let nth =
+                records.iter().filter(|known| (known.line, known.record) == (context.line, context.record)).count();
+            let (result, reason) = match attempt_timing(record, raw, context) {
+                Ok(_) => (ReadResult::Attempt, None),
+                Err(result) => {
+                    let reason = reason_of(&result, record);
+                    (result, Some(reason))
                 }
             };
-            let members = members(&native_line(record, raw, place));
+            let members = members(&native_line(record, raw, context));
             let raw = raw.to_owned();
-            records.push(ExaminedRecord { line: place.line, record: place.record, nth, raw, members, reason });
-            taken
+            records.push(ExaminedRecord { line: context.line, record: context.record, nth, raw, members, reason });
+            result
         };
-        let mut sink = Sink { reading: &reading, counts: &mut counts, to: To::Callback(&mut take), newlines: None };
+        let mut sink =
+            Sink { reading: &reading, counts: &mut counts, to: Destination::Callback(&mut take), newlines: None };
         decoder.decode(&Block::unwrapped(bytes, positions, &self.defaults), &mut sink);
         decoder.finish(&mut sink);
         (records, counts.ledger.lines)
@@ -220,10 +222,10 @@ fn find_same(record: &ExaminedRecord, records: Vec<ExaminedRecord>) -> Option<Ex
 }
 
 /// Returns why a record is not an attempt.
-fn reason_of(taken: &Taken, record: &Record<'_>) -> String {
-    match taken {
-        Taken::Unusable(reason) => reason.clone(),
-        Taken::Unclear(unknown) => unknown.reason.clone(),
+fn reason_of(result: &ReadResult, record: &Record<'_>) -> String {
+    match result {
+        ReadResult::Unusable(reason) => reason.clone(),
+        ReadResult::UnknownOutcome(unknown) => unknown.reason.clone(),
         _ if !record.has_outcome() => {
             "nothing that is understood says how it went, such as `status`, `error_type` or `outcome`".to_owned()
         }

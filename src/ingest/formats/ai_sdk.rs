@@ -8,7 +8,7 @@ use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::head::Head;
 use crate::ingest::position::{Defaults, Position};
-use crate::ingest::record::{Field, Record, Times};
+use crate::ingest::record::{Field, Record, TimePrecision};
 use crate::ingest::sink::Sink;
 use crate::model::UNTIMED_START;
 use std::borrow::Cow;
@@ -206,7 +206,8 @@ impl ErrorDecoder {
             self.attempts += 1;
             let members = Members::of(&error.members).unwrap_or_default();
             let (headers, body) = (members.object_text("responseHeaders"), members.object_text("responseBody"));
-            let mut record = Record { success: Some(false), times: Times::OrderOnly, ..Record::default() };
+            let mut record =
+                Record { success: Some(false), time_precision: TimePrecision::OrderOnly, ..Record::default() };
             // A retry error does not tell when its attempts were made.
             record.put(Field::EndedAt, UNTIMED_START.plus_us(self.attempts * BETWEEN_ATTEMPTS_US).0);
             let at = Position { line: error.line, record: 0, defaults: error.defaults.as_ref() };
@@ -214,7 +215,8 @@ impl ErrorDecoder {
                 let line_time = self.clock.read(&error.raw, &at, sink.zone());
                 if !line_time.is_made_up() {
                     record.put(Field::EndedAt, line_time.at.0);
-                    (record.times, record.whole_seconds) = (line_time.times, line_time.is_whole_seconds);
+                    (record.time_precision, record.whole_seconds) =
+                        (line_time.time_precision, line_time.is_whole_seconds);
                 }
             }
             record.put(Field::CallId, call.as_str());

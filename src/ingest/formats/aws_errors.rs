@@ -157,7 +157,7 @@ impl ErrorDecoder {
     fn emit(&mut self, sink: &mut Sink<'_>, error: &PrintedError, line: &str, at: Position<'_>) {
         let line_time = self.clock.read(line, &at, sink.zone());
         let metadata = Members::of(&error.metadata).unwrap_or_default();
-        let mut record = Record { success: Some(false), times: line_time.times, ..Record::default() };
+        let mut record = Record { success: Some(false), time_precision: line_time.time_precision, ..Record::default() };
         record.put(Field::EndedAt, line_time.at.0);
         record.put(Field::Provider, "bedrock");
         record.put(Field::Status, metadata.scalar("httpStatusCode"));

@@ -59,7 +59,7 @@ impl Format for ClaudeStreamJson {
         Order::PerInput
     }
 
-    fn gives_native(&self) -> bool {
+    fn raw_is_native(&self) -> bool {
         true
     }
 

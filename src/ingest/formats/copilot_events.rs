@@ -47,7 +47,7 @@ impl Format for CopilotEvents {
         Order::PerInput
     }
 
-    fn gives_native(&self) -> bool {
+    fn raw_is_native(&self) -> bool {
         true
     }
 

@@ -40,7 +40,7 @@ impl Format for Csv {
         Order::PerInput
     }
 
-    fn gives_native(&self) -> bool {
+    fn raw_is_native(&self) -> bool {
         true
     }
 

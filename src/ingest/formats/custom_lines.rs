@@ -36,7 +36,7 @@ impl Format for CustomLines {
         if fit > 0 && fit * LINES_PER_MATCH >= of { Match::Sure } else { Match::weak(fit, of) }
     }
 
-    fn gives_native(&self) -> bool {
+    fn raw_is_native(&self) -> bool {
         true
     }
 

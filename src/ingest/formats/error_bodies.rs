@@ -5,7 +5,7 @@ use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
-use crate::ingest::record::{Field, Record, Times};
+use crate::ingest::record::{Field, Record, TimePrecision};
 use crate::ingest::sink::Sink;
 use crate::model::UNTIMED_START;
 
@@ -131,7 +131,7 @@ impl Decoder for BodyDecoder {
 
 impl BodyDecoder {
     fn emit(&mut self, sink: &mut Sink<'_>, body: &str, at: Position<'_>) {
-        let mut record = Record { success: Some(false), times: Times::OrderOnly, ..Record::default() };
+        let mut record = Record { success: Some(false), time_precision: TimePrecision::OrderOnly, ..Record::default() };
         record.put(Field::StartedAt, UNTIMED_START.plus_us(self.bodies.saturating_mul(BETWEEN_BODIES_US)).0);
         record.put_error(body);
         self.bodies = self.bodies.saturating_add(1);

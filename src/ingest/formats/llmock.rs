@@ -5,7 +5,7 @@ use super::model_api;
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
-use crate::ingest::record::{Field, Record, Times};
+use crate::ingest::record::{Field, Record, TimePrecision};
 use crate::ingest::sink::Sink;
 use crate::model::UNDATED_START;
 
@@ -62,7 +62,7 @@ fn read_object(request: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Positi
     if !is_request(request) || !path.as_deref().is_some_and(model_api::is_request) {
         return sink.noise();
     }
-    let mut record = Record { times: Times::Undated, ..Record::default() };
+    let mut record = Record { time_precision: TimePrecision::Undated, ..Record::default() };
     request.put(&mut record, FIELDS);
     record.put(Field::StartedAt, request.number("started_at").map(undated_us));
     record.put(Field::EndedAt, request.number("ended_at").map(undated_us));

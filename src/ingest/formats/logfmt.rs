@@ -31,7 +31,7 @@ impl Format for Logfmt {
         Match::weak(head.lines().filter(|line| fits(line, &head.dialect.fields)).count(), head.lines().count())
     }
 
-    fn gives_native(&self) -> bool {
+    fn raw_is_native(&self) -> bool {
         true
     }
 

@@ -6,7 +6,7 @@ use super::json_objects::{Members, ObjectDecoder, match_members};
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
-use crate::ingest::record::{Field, Record, Times};
+use crate::ingest::record::{Field, Record, TimePrecision};
 use crate::ingest::sink::Sink;
 use crate::model::UNDATED_START;
 
@@ -63,7 +63,7 @@ fn read_object(report: &Members<'_>, sink: &mut Sink<'_>, _: &str, at: Position<
             let took_s = attempt.number("duration_to_headers_ms").map(|ms| ms / 1e3);
             let mut record = record_of(request, attempt);
             record.put(Field::StartedAt, UNDATED_START.plus_us((started_s * 1e6) as i64).0);
-            record.times = Times::Undated;
+            record.time_precision = TimePrecision::Undated;
             record.put(Field::DurationS, took_s);
             let id = request.scalar_text("logical_request_id").unwrap_or_default();
             sink.record(&record, &format!("{id} {nth_attempt}"), Position { record: emitted, ..at });

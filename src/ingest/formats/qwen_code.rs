@@ -45,7 +45,7 @@ impl Format for QwenCode {
         Order::PerInput
     }
 
-    fn gives_native(&self) -> bool {
+    fn raw_is_native(&self) -> bool {
         true
     }
 

@@ -1,9 +1,9 @@
 //! Builds attempts from records: units, flags, class, keys.
 
 use super::fingerprint::{FINGERPRINT, fingerprint, identity, number_in_call, truncate};
-use super::memory::Memory;
-use super::place::{Place, Taken};
-use super::sent::sent_of;
+use super::record_caches::RecordCaches;
+use super::record_context::{ReadResult, RecordContext};
+use super::timing::attempt_timing;
 use super::token_counts::TokenCounts;
 use super::typed::Record;
 use super::verdict_cache::{CachedFailure, InternedTexts};
@@ -27,39 +27,39 @@ const LONGEST_ID: usize = 200;
 pub(in crate::ingest) fn take(
     record: &Record<'_>,
     line: &str,
-    place: &Place<'_>,
-    memory: &mut Memory,
+    context: &RecordContext<'_>,
+    caches: &mut RecordCaches,
     table: &mut AttemptTable,
-) -> Taken {
-    let (sent, duration_ms) = match sent_of(record, line, place) {
+) -> ReadResult {
+    let (sent, duration_ms) = match attempt_timing(record, line, context) {
         Ok(found) => found,
-        Err(taken) => return taken,
+        Err(result) => return result,
     };
-    if place.filter.is_some_and(|filter| !filter.includes(sent)) {
-        return Taken::Filtered;
+    if context.filter.is_some_and(|filter| !filter.includes(sent)) {
+        return ReadResult::Filtered;
     }
-    Builder { record, sent, duration_ms, place }.finish(line, memory, table)
+    AttemptBuilder { record, sent, duration_ms, context }.finish(line, caches, table)
 }
 
 /// Derives the values of an attempt from its record.
-pub(in crate::ingest) struct Builder<'r, 'c> {
+pub(in crate::ingest) struct AttemptBuilder<'r, 'c> {
     pub(in crate::ingest) record: &'c Record<'r>,
     pub(in crate::ingest) sent: Time,
     /// Duration in ms.
     pub(in crate::ingest) duration_ms: Option<f64>,
-    pub(in crate::ingest) place: &'c Place<'c>,
+    pub(in crate::ingest) context: &'c RecordContext<'c>,
 }
 
-impl Builder<'_, '_> {
-    fn finish(self, line: &str, memory: &mut Memory, table: &mut AttemptTable) -> Taken {
+impl AttemptBuilder<'_, '_> {
+    fn finish(self, line: &str, caches: &mut RecordCaches, table: &mut AttemptTable) -> ReadResult {
         let duration = self.duration();
         let answered = self.answered();
-        let hint = self.hint_by(answered, |message| memory.waits.of(message));
+        let hint = self.hint_by(answered, |message| caches.waits.of(message));
         let failure = self.failure(hint.and_then(ServerHint::wait_us));
-        let known = memory.verdicts.of(&failure);
+        let known = caches.verdicts.of(&failure);
         let verdict = known.as_ref().map_or_else(|| classify::classify(&failure), |known| known.verdict);
         let truncated = failure.truncated;
-        let origin = memory.origins.of(&self.record.origin_names(), table);
+        let origin = caches.origins.of(&self.record.origin_names(), table);
         let readings = self.readings();
         let mut flags = self.flags(hint, verdict.as_ref());
         flags.set(Flags::MID_STREAM, truncated);
@@ -70,11 +70,11 @@ impl Builder<'_, '_> {
         let run = self.run();
         let mut row = Attempt {
             sent: self.sent,
-            key: fingerprint(run, self.call_id(), self.stream()),
-            run: table.names.intern(run.unwrap_or(self.stream())),
+            key: fingerprint(run, self.call_id(), self.default_run()),
+            run: table.names.intern(run.unwrap_or(self.default_run())),
             origin: origin.1,
-            file: self.place.file,
-            line: self.place.line,
+            file: self.context.file,
+            line: self.context.line,
             identity: self.identity(line),
             duration,
             detail: DetailId::NONE,
@@ -88,27 +88,27 @@ impl Builder<'_, '_> {
         let detail = self.wants_detail(&row, hint).then(|| self.detail(hint, verdict.as_ref(), known, table));
         if detail.is_none() {
             let hash = body_hash(self.record.request_hash.as_deref());
-            row.detail = keep_ids(table, (self.request_id(), self.call_id()), hash, self.place, row.number);
+            row.detail = keep_ids(table, (self.request_id(), self.call_id()), hash, self.context, row.number);
         }
         let usage = self.usage();
         if self.record.whole_seconds {
-            table.note_whole_seconds(self.place.file);
+            table.note_whole_seconds(self.context.file);
         }
         if self.record.repeats_body {
-            table.note_same_bodies(self.place.file);
+            table.note_same_bodies(self.context.file);
         }
         table.push(row, detail, usage);
-        Taken::Attempt
+        ReadResult::Attempt
     }
 
     /// Returns the run of records that name none.
-    pub(in crate::ingest) fn stream(&self) -> &str {
-        self.record.converted_from.as_deref().filter(|name| !name.is_empty()).unwrap_or(self.place.stream)
+    pub(in crate::ingest) fn default_run(&self) -> &str {
+        self.record.converted_from.as_deref().filter(|name| !name.is_empty()).unwrap_or(self.context.default_run)
     }
 
     /// Returns the run named by the record, or by the envelope or document around it.
     pub(in crate::ingest) fn run(&self) -> Option<&str> {
-        self.record.run().or_else(|| self.place.defaults?.run.as_deref())
+        self.record.run().or_else(|| self.context.defaults?.run.as_deref())
     }
 
     /// Returns when the response was complete; without a duration, when the attempt was sent.
@@ -185,7 +185,7 @@ impl Builder<'_, '_> {
     /// Whether a row needs a [`Detail`]. Successes on the first attempt, which are nearly all rows of a log, do not:
     /// their ids are stored without one.
     fn wants_detail(&self, row: &Attempt, hint: Option<ServerHint>) -> bool {
-        (self.place.keep_ids && self.has_more_than_ids(hint))
+        (self.context.keep_ids && self.has_more_than_ids(hint))
             || row.failed()
             || row.number > 1
             || row.sdk_count().is_some_and(|count| count > 0)
@@ -221,8 +221,8 @@ impl Builder<'_, '_> {
         table: &mut AttemptTable,
     ) -> Detail {
         let record = self.record;
-        let request_id = table.store_text(self.request_id().map(kept_id));
-        let call_id = table.store_text(self.call_id().map(kept_id));
+        let request_id = table.store_text(self.request_id().map(truncated_id));
+        let call_id = table.store_text(self.call_id().map(truncated_id));
         let texts = match known {
             Some(known) => *known.interned.get_or_insert_with(|| self.intern_texts(table)),
             None => self.intern_texts(table),
@@ -313,11 +313,11 @@ pub(in crate::ingest) fn keep_ids(
     table: &mut AttemptTable,
     (request_id, call_id): (Option<&str>, Option<&str>),
     request_hash: u64,
-    place: &Place<'_>,
+    context: &RecordContext<'_>,
     number: u16,
 ) -> DetailId {
-    let call_id = call_id.filter(|_| place.keep_ids || number == 0 || request_hash != 0);
-    table.store_ids(request_id.map_or("", kept_id), call_id.map_or("", kept_id), request_hash)
+    let call_id = call_id.filter(|_| context.keep_ids || number == 0 || request_hash != 0);
+    table.store_ids(request_id.map_or("", truncated_id), call_id.map_or("", truncated_id), request_hash)
 }
 
 /// Interns a text of a log. Keys are masked, since providers quote them in error messages.
@@ -337,7 +337,7 @@ pub(in crate::ingest) fn sdk_count(retries: Option<i64>) -> u8 {
 
 /// Truncates an id to the length that is kept.
 #[inline]
-pub(in crate::ingest) fn kept_id(id: &str) -> &str {
+pub(in crate::ingest) fn truncated_id(id: &str) -> &str {
     truncate(id, LONGEST_ID)
 }
 

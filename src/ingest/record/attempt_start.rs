@@ -2,7 +2,7 @@
 
 use super::fingerprint::{fingerprint, number_in_call};
 use super::normalized_key::NormalizedKey;
-use super::place::{Begun, Place};
+use super::record_context::{AttemptStart, RecordContext};
 use super::typed::Record;
 use serde_json::Value;
 
@@ -41,17 +41,17 @@ const START_WORDS: [&str; 11] = [
 const MAX_TEXT: usize = 48;
 
 /// Returns the attempt whose start is logged by a record without an outcome, if it is one.
-pub(super) fn of(record: &Record<'_>, line: &str, place: &Place<'_>) -> Option<Begun> {
+pub(super) fn of(record: &Record<'_>, line: &str, context: &RecordContext<'_>) -> Option<AttemptStart> {
     let names_a_call = record.number.is_some() || record.call_id.is_some() || record.sdk_retry_count.is_some();
     let has_time = record.ts.is_some() || record.started_at.is_some();
     // With a filter, starts are ignored: whether an attempt is selected is known only at its end.
-    if !has_time || !(names_a_call || record.model.is_some()) || place.filter.is_some() || !reports_start(line) {
+    if !has_time || !(names_a_call || record.model.is_some()) || context.filter.is_some() || !reports_start(line) {
         return None;
     }
-    let run = record.run().or_else(|| place.defaults?.run.as_deref());
-    let call = record.call().or_else(|| place.defaults?.call.as_deref());
-    Some(Begun {
-        key: fingerprint(run, call.filter(|id| !id.is_empty()), place.stream),
+    let run = record.run().or_else(|| context.defaults?.run.as_deref());
+    let call = record.call().or_else(|| context.defaults?.call.as_deref());
+    Some(AttemptStart {
+        key: fingerprint(run, call.filter(|id| !id.is_empty()), context.default_run),
         number: number_in_call(record.number),
     })
 }

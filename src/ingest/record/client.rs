@@ -1,6 +1,6 @@
 //! The sender of an attempt: the program named first in the user agent, and the official SDK it uses.
 
-use super::origins::NAMES;
+use super::origins::ORIGIN_NAMES;
 use super::typed::Record;
 
 /// Name and version of the client and of its SDK, as far as known.
@@ -31,8 +31,8 @@ impl<'r> Client<'r> {
 }
 
 impl Record<'_> {
-    /// Returns the names that make up the record's origin, in the order of [`NAMES`].
-    pub(in crate::ingest) fn origin_names(&self) -> [&str; NAMES] {
+    /// Returns the names that make up the record's origin, in the order of [`ORIGIN_NAMES`].
+    pub(in crate::ingest) fn origin_names(&self) -> [&str; ORIGIN_NAMES] {
         let client = Client::of(self);
         [
             self.model.as_deref(),

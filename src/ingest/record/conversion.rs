@@ -194,7 +194,7 @@ fn is_structure(field: Field) -> bool {
 /// Returns the field in ms that corresponds to a field of durations.
 fn field_in_ms(field: Field) -> Option<Field> {
     Some(match field {
-        Field::DurationMs | Field::DurationS | Field::DurationUs | Field::DurationNs | Field::DurationBare => {
+        Field::DurationMs | Field::DurationS | Field::DurationUs | Field::DurationNs | Field::DurationUnitless => {
             Field::DurationMs
         }
         Field::TtftMs | Field::TtftS => Field::TtftMs,
@@ -234,7 +234,7 @@ mod tests {
         for (value, ms) in
             [(text("1.5"), 1500.0), (Scalar::Int(2), 2000.0), (text("80 ms"), 80.0), (text("1m2s"), 62e3)]
         {
-            assert_eq!(conversion.apply(Field::DurationBare, value), (Field::DurationMs, Scalar::Float(ms)));
+            assert_eq!(conversion.apply(Field::DurationUnitless, value), (Field::DurationMs, Scalar::Float(ms)));
         }
         // It is later reported as a value that could not be read.
         assert_eq!(conversion.apply(Field::TtftS, text("soon")), (Field::TtftMs, text("soon")));

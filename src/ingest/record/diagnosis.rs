@@ -1,14 +1,14 @@
 //! Diagnosis of a single error outside of any log: a body, a record, or printed text.
 
-use super::attempt::Builder;
+use super::attempt::AttemptBuilder;
 use super::error_body::{self, ErrorBody};
 use super::fingerprint::truncate;
 use super::json::Reader;
 use super::mapping::Mapping;
 use super::outcome_words::kind_named;
-use super::place::Place;
+use super::record_context::RecordContext;
 use super::scalar::Scalar;
-use super::sent::sent_at;
+use super::timing::record_timing;
 use super::typed::Record;
 use super::whole_record;
 use crate::classify::{Decider, Verdict};
@@ -57,9 +57,9 @@ pub fn diagnose(text: &str, context: &ErrorContext<'_>) -> Diagnosis {
     let text = text.trim();
     let mut record = from_json(text, &context.dialect.fields).unwrap_or_else(|| from_prose(text));
     apply(context, &mut record);
-    let place = Place::anywhere(Zone::UTC, context.dialect);
-    let sent = sent_at(&record, &place).ok().flatten().map_or(context.now, |(sent, _)| sent);
-    let builder = Builder { record: &record, sent, duration_ms: None, place: &place };
+    let record_context = RecordContext::standalone(Zone::UTC, context.dialect);
+    let sent = record_timing(&record, &record_context).ok().flatten().map_or(context.now, |(sent, _)| sent);
+    let builder = AttemptBuilder { record: &record, sent, duration_ms: None, context: &record_context };
     let hint = builder.hint(sent);
     let wait = hint.and_then(ServerHint::wait_us);
     let verdict = builder.verdict(wait);
@@ -153,7 +153,7 @@ fn apply<'r>(context: &ErrorContext<'r>, record: &mut Record<'r>) {
     record.side_effect |= context.side_effect;
 }
 
-fn evidence(builder: &Builder<'_, '_>, by: Decider) -> Option<String> {
+fn evidence(builder: &AttemptBuilder<'_, '_>, by: Decider) -> Option<String> {
     let record = &builder.record;
     let text = match by {
         Decider::ErrorCode => builder.error_code(),
@@ -171,12 +171,12 @@ fn evidence(builder: &Builder<'_, '_>, by: Decider) -> Option<String> {
 }
 
 /// Returns the label of the user-defined row that decided.
-fn custom_row<'r>(builder: &Builder<'_, 'r>) -> Option<&'r str> {
+fn custom_row<'r>(builder: &AttemptBuilder<'_, 'r>) -> Option<&'r str> {
     let failure = builder.failure(None);
-    builder.place.dialect.failures.iter().find(|row| row.matches(&failure)).map(|row| row.label.as_str())
+    builder.context.dialect.failures.iter().find(|row| row.matches(&failure)).map(|row| row.label.as_str())
 }
 
-fn status(builder: &Builder<'_, '_>) -> Option<String> {
+fn status(builder: &AttemptBuilder<'_, '_>) -> Option<String> {
     match builder.status() {
         // The status is only in the message.
         0 => builder.message().map(|text| mask_keys(truncate(text, MAX_EVIDENCE)).into_owned()),

@@ -1,7 +1,7 @@
 //! Error bodies in the forms in which servers nest them: `{type, message}`, `{error: {...}}`, either of them inside a
 //! body, or JSON in a string.
 
-use super::error_keys::{BodyWait, DEEPEST, Key, Part, key};
+use super::error_keys::{BodyField, BodyKey, BodyWait, MAX_DEPTH, key};
 use super::json::{Fault, Reader};
 use super::scalar::Scalar;
 use super::sdk_text::after_status;
@@ -89,12 +89,12 @@ fn is_daily(quota_id: &str) -> bool {
 }
 
 impl<'a> ErrorBody<'a> {
-    pub(in crate::ingest) fn set(&mut self, part: Part, value: Scalar<'a>) {
+    pub(in crate::ingest) fn set(&mut self, field: BodyField, value: Scalar<'a>) {
         if matches!(value, Scalar::Null | Scalar::Other | Scalar::Bool(_)) {
             return;
         }
-        match part {
-            Part::Type => {
+        match field {
+            BodyField::Type => {
                 let text = value.into_text();
                 self.says_none |= text.as_deref() == Some("None");
                 match text.as_deref() {
@@ -104,10 +104,10 @@ impl<'a> ErrorBody<'a> {
                     _ => self.error_type = text,
                 }
             }
-            Part::Name if self.error_type.is_some() => return,
-            Part::Name => self.error_type = value.into_text(),
-            Part::Param => self.says_none |= value.into_text().as_deref() == Some("None"),
-            Part::Code => match value {
+            BodyField::Name if self.error_type.is_some() => return,
+            BodyField::Name => self.error_type = value.into_text(),
+            BodyField::Param => self.says_none |= value.into_text().as_deref() == Some("None"),
+            BodyField::Code => match value {
                 // Google and gateways put the status here, others a code of their own.
                 Scalar::Int(n) if STATUSES.contains(&n) => self.status = Some(n),
                 // 0 is the code of success.
@@ -115,31 +115,31 @@ impl<'a> ErrorBody<'a> {
                 Scalar::Text(text) if means_no_error(&text) => return,
                 other => self.code = other.into_text(),
             },
-            Part::HttpStatus => self.status = self.status.or(value.integer().filter(|n| STATUSES.contains(n))),
-            Part::Status => match value.integer() {
+            BodyField::HttpStatus => self.status = self.status.or(value.integer().filter(|n| STATUSES.contains(n))),
+            BodyField::Status => match value.integer() {
                 Some(0) => return,
                 Some(status) if STATUSES.contains(&status) => self.status = Some(status),
                 Some(number) => self.code = self.code.take().or(Some(Cow::Owned(number.to_string()))),
                 // Google: `"status": "RESOURCE_EXHAUSTED"`.
                 None => self.error_type = value.into_text(),
             },
-            Part::Message => match value {
+            BodyField::Message => match value {
                 Scalar::Text(text) if means_no_error(&text) => return,
                 other => self.message = other.into_text(),
             },
-            Part::RequestId => self.request_id = value.into_text(),
-            Part::Wait(unit) => self.wait = BodyWait::read(&value, unit).or(self.wait),
-            Part::QuotaId => {
+            BodyField::RequestId => self.request_id = value.into_text(),
+            BodyField::Wait(unit) => self.wait = BodyWait::read(&value, unit).or(self.wait),
+            BodyField::QuotaId => {
                 // If several quotas are exceeded at once, the one that refills last is decisive.
                 if !self.quota_id.as_deref().is_some_and(is_daily) {
                     self.quota_id = value.into_text();
                 }
             }
-            Part::Reason => match value.into_text() {
+            BodyField::Reason => match value.into_text() {
                 Some(word) if is_identifier(&word) => self.reason = Some(word),
                 _ => return,
             },
-            Part::Title => self.title = value.into_text(),
+            BodyField::Title => self.title = value.into_text(),
         }
         self.present = true;
     }
@@ -179,12 +179,12 @@ impl<'a> ErrorBody<'a> {
         if event_stream::is_stream(&text) {
             return self.set_stream(&text, depth);
         }
-        if depth < DEEPEST
+        if depth < MAX_DEPTH
             && text.starts_with('{')
             && let Some(inner) = parse(&text, depth + 1)
         {
             self.add(inner);
-        } else if depth < DEEPEST
+        } else if depth < MAX_DEPTH
             && let Some((status, json)) = after_status(&text)
             && let Some(inner) = parse(json, depth + 1).filter(|inner| inner.present)
         {
@@ -262,7 +262,7 @@ fn parse(json: &str, depth: u8) -> Option<ErrorBody<'static>> {
 pub(crate) fn read<'a>(reader: &mut Reader<'a>, body: &mut ErrorBody<'a>, depth: u8) -> Result<(), Fault> {
     match reader.peek() {
         Some(b'{') => read_object(reader, body, depth + 1),
-        Some(b'[') if depth < DEEPEST => reader.list(|reader| read(reader, body, depth + 1)),
+        Some(b'[') if depth < MAX_DEPTH => reader.list(|reader| read(reader, body, depth + 1)),
         Some(b'"' | b't') => {
             body.set_bare(reader.scalar()?, depth);
             Ok(())
@@ -275,15 +275,15 @@ fn read_object<'a>(reader: &mut Reader<'a>, body: &mut ErrorBody<'a>, depth: u8)
     // Nested errors are collected separately, since they may come before or after the values beside them.
     let mut inner = ErrorBody::default();
     reader.object(|reader, name| match key(&name, depth) {
-        Some(Key::Error) => {
+        Some(BodyKey::Error) => {
             let mut error = ErrorBody::default();
             read(reader, &mut error, depth)?;
             inner.nest(error);
             Ok(())
         }
-        Some(Key::More | Key::Deeper) => read(reader, &mut inner, depth),
-        Some(Key::Previous) => read_previous(reader, body),
-        Some(Key::Said(part)) => {
+        Some(BodyKey::Nested | BodyKey::NestedInError) => read(reader, &mut inner, depth),
+        Some(BodyKey::PreviousErrors) => read_previous(reader, body),
+        Some(BodyKey::Value(part)) => {
             let value = reader.scalar()?;
             body.set(part, value);
             Ok(())

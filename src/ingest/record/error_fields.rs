@@ -1,7 +1,7 @@
 //! Fields of a record derived from an error body, for the servers of this program, which write records.
 
-use super::attempt::Builder;
-use super::place::Place;
+use super::attempt::AttemptBuilder;
+use super::record_context::RecordContext;
 use super::typed::Record;
 use super::{diagnosis, header_names, response_end};
 use crate::ingest::dialect::Dialect;
@@ -32,8 +32,8 @@ pub(crate) fn error_fields(text: &str) -> ErrorFields {
     let (wait, is_named) = (error.wait, error.named);
     let record = Record { error, ..Record::default() };
     let dialect = Dialect::default();
-    let place = Place::anywhere(Zone::UTC, &dialect);
-    let builder = Builder { record: &record, sent: Time(0), duration_ms: None, place: &place };
+    let context = RecordContext::standalone(Zone::UTC, &dialect);
+    let builder = AttemptBuilder { record: &record, sent: Time(0), duration_ms: None, context: &context };
     ErrorFields {
         error_type: builder.error_type().map(masked),
         code: builder.error_code().map(masked),

@@ -8,25 +8,26 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// Largest depth at which nested errors are read.
-pub(in crate::ingest) const DEEPEST: u8 = 9;
+pub(in crate::ingest) const MAX_DEPTH: u8 = 9;
 
 /// Meaning of a key of an error body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ingest) enum Key {
+pub(in crate::ingest) enum BodyKey {
     /// The error itself.
     Error,
     /// Contains more of the error.
-    More,
+    Nested,
     /// Contains more of the error if it is inside an error; in any other response it is the response itself.
-    Deeper,
+    NestedInError,
     /// A list of failures before this response.
-    Previous,
-    Said(Part),
+    PreviousErrors,
+    /// A value that describes the error.
+    Value(BodyField),
 }
 
 /// A value that describes the error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ingest) enum Part {
+pub(in crate::ingest) enum BodyField {
     Type,
     Name,
     Param,
@@ -81,76 +82,76 @@ impl BodyWait {
     }
 }
 
-const KEYS: &[(&str, Key)] = &[
-    ("error", Key::Error),
+const KEYS: &[(&str, BodyKey)] = &[
+    ("error", BodyKey::Error),
     // Tencent Cloud API docs, Responses
-    ("Error", Key::Error),
-    ("details", Key::More),
-    ("violations", Key::More),
-    ("cause", Key::More),
-    ("body", Key::More),
+    ("Error", BodyKey::Error),
+    ("details", BodyKey::Nested),
+    ("violations", BodyKey::Nested),
+    ("cause", BodyKey::Nested),
+    ("body", BodyKey::Nested),
     // Google JSON APIs: one object per problem.
-    ("errors", Key::More),
-    ("innererror", Key::More),
+    ("errors", BodyKey::Nested),
+    ("innererror", BodyKey::Nested),
     // gaxios and axios put the response under `response.data`.
-    ("response", Key::More),
-    ("Response", Key::More),
-    ("data", Key::Deeper),
+    ("response", BodyKey::Nested),
+    ("Response", BodyKey::Nested),
+    ("data", BodyKey::NestedInError),
     // OpenRouter docs, Errors: the provider's response is in `metadata.raw`.
-    ("metadata", Key::Deeper),
-    ("raw", Key::Deeper),
+    ("metadata", BodyKey::NestedInError),
+    ("raw", BodyKey::NestedInError),
     // OpenRouter API reference, Errors: failures at the providers tried before.
-    ("previous_errors", Key::Previous),
+    ("previous_errors", BodyKey::PreviousErrors),
     // MiniMax API docs, Error codes
-    ("base_resp", Key::More),
-    ("type", Key::Said(Part::Type)),
-    ("__type", Key::Said(Part::Type)),
+    ("base_resp", BodyKey::Nested),
+    ("type", BodyKey::Value(BodyField::Type)),
+    ("__type", BodyKey::Value(BodyField::Type)),
     // header of an exception in an AWS event stream
-    (":exception-type", Key::Said(Part::Type)),
-    ("error_type", Key::Said(Part::Type)),
-    ("name", Key::Said(Part::Name)),
-    ("param", Key::Said(Part::Param)),
-    ("code", Key::Said(Part::Code)),
-    ("Code", Key::Said(Part::Code)),
-    ("error_code", Key::Said(Part::Code)),
-    ("status", Key::Said(Part::Status)),
-    ("status_code", Key::Said(Part::Status)),
-    ("statusCode", Key::Said(Part::Status)),
-    ("http_code", Key::Said(Part::HttpStatus)),
-    ("raw_status_code", Key::Said(Part::HttpStatus)),
-    ("message", Key::Said(Part::Message)),
-    ("Message", Key::Said(Part::Message)),
-    ("msg", Key::Said(Part::Message)),
-    ("error_msg", Key::Said(Part::Message)),
-    ("status_msg", Key::Said(Part::Message)),
-    ("detail", Key::Said(Part::Message)),
-    ("title", Key::Said(Part::Title)),
-    ("reason", Key::Said(Part::Reason)),
-    ("request_id", Key::Said(Part::RequestId)),
-    ("requestID", Key::Said(Part::RequestId)),
-    ("requestId", Key::Said(Part::RequestId)),
-    ("retryDelay", Key::Said(Part::Wait(BodyUnit::SecondsByName))),
-    ("retry_after", Key::Said(Part::Wait(BodyUnit::Seconds))),
-    ("retryAfter", Key::Said(Part::Wait(BodyUnit::Seconds))),
-    ("retry_after_seconds", Key::Said(Part::Wait(BodyUnit::SecondsByName))),
-    ("retryAfterSeconds", Key::Said(Part::Wait(BodyUnit::SecondsByName))),
-    ("retry_after_s", Key::Said(Part::Wait(BodyUnit::SecondsByName))),
-    ("retry_after_ms", Key::Said(Part::Wait(BodyUnit::Milliseconds))),
-    ("retryAfterMs", Key::Said(Part::Wait(BodyUnit::Milliseconds))),
+    (":exception-type", BodyKey::Value(BodyField::Type)),
+    ("error_type", BodyKey::Value(BodyField::Type)),
+    ("name", BodyKey::Value(BodyField::Name)),
+    ("param", BodyKey::Value(BodyField::Param)),
+    ("code", BodyKey::Value(BodyField::Code)),
+    ("Code", BodyKey::Value(BodyField::Code)),
+    ("error_code", BodyKey::Value(BodyField::Code)),
+    ("status", BodyKey::Value(BodyField::Status)),
+    ("status_code", BodyKey::Value(BodyField::Status)),
+    ("statusCode", BodyKey::Value(BodyField::Status)),
+    ("http_code", BodyKey::Value(BodyField::HttpStatus)),
+    ("raw_status_code", BodyKey::Value(BodyField::HttpStatus)),
+    ("message", BodyKey::Value(BodyField::Message)),
+    ("Message", BodyKey::Value(BodyField::Message)),
+    ("msg", BodyKey::Value(BodyField::Message)),
+    ("error_msg", BodyKey::Value(BodyField::Message)),
+    ("status_msg", BodyKey::Value(BodyField::Message)),
+    ("detail", BodyKey::Value(BodyField::Message)),
+    ("title", BodyKey::Value(BodyField::Title)),
+    ("reason", BodyKey::Value(BodyField::Reason)),
+    ("request_id", BodyKey::Value(BodyField::RequestId)),
+    ("requestID", BodyKey::Value(BodyField::RequestId)),
+    ("requestId", BodyKey::Value(BodyField::RequestId)),
+    ("retryDelay", BodyKey::Value(BodyField::Wait(BodyUnit::SecondsByName))),
+    ("retry_after", BodyKey::Value(BodyField::Wait(BodyUnit::Seconds))),
+    ("retryAfter", BodyKey::Value(BodyField::Wait(BodyUnit::Seconds))),
+    ("retry_after_seconds", BodyKey::Value(BodyField::Wait(BodyUnit::SecondsByName))),
+    ("retryAfterSeconds", BodyKey::Value(BodyField::Wait(BodyUnit::SecondsByName))),
+    ("retry_after_s", BodyKey::Value(BodyField::Wait(BodyUnit::SecondsByName))),
+    ("retry_after_ms", BodyKey::Value(BodyField::Wait(BodyUnit::Milliseconds))),
+    ("retryAfterMs", BodyKey::Value(BodyField::Wait(BodyUnit::Milliseconds))),
     // Hugging Face Inference API docs: while a model is being loaded.
-    ("estimated_time", Key::Said(Part::Wait(BodyUnit::Estimate))),
-    ("quotaId", Key::Said(Part::QuotaId)),
-    ("quota_limit", Key::Said(Part::QuotaId)),
+    ("estimated_time", BodyKey::Value(BodyField::Wait(BodyUnit::Estimate))),
+    ("quotaId", BodyKey::Value(BodyField::QuotaId)),
+    ("quota_limit", BodyKey::Value(BodyField::QuotaId)),
 ];
 
-static TABLE: LazyLock<WordTable<Key>> =
+static TABLE: LazyLock<WordTable<BodyKey>> =
     LazyLock::new(|| WordTable::new(KEYS.iter().map(|(name, key)| (Cow::Borrowed(*name), *key)).collect()));
 
 /// Returns the meaning of `key` at a nesting `depth`.
-pub(in crate::ingest) fn key(key: &str, depth: u8) -> Option<Key> {
+pub(in crate::ingest) fn key(key: &str, depth: u8) -> Option<BodyKey> {
     match TABLE.get(key)? {
-        Key::Deeper => (1 < depth && depth < DEEPEST).then_some(Key::More),
-        said @ Key::Said(_) => Some(said),
-        nested => (depth < DEEPEST).then_some(nested),
+        BodyKey::NestedInError => (1 < depth && depth < MAX_DEPTH).then_some(BodyKey::Nested),
+        said @ BodyKey::Value(_) => Some(said),
+        nested => (depth < MAX_DEPTH).then_some(nested),
     }
 }

@@ -14,7 +14,7 @@ pub(crate) enum Field {
     DurationUs,
     DurationNs,
     /// Duration without a unit in the key: a string may state one, a number is in the unit its input uses.
-    DurationBare,
+    DurationUnitless,
     TtftMs,
     TtftS,
     RunId,

@@ -152,12 +152,12 @@ fn without_prefix(name: &str) -> &str {
         return name;
     };
     let header = &name[prefix.len()..];
-    if !of_request || is_of_request(header) { header } else { name }
+    if !of_request || identifies_sender(header) { header } else { name }
 }
 
 /// Whether a request header of this name identifies the sender. Other request headers are not read, since the same
 /// names have a different meaning in responses.
-pub(in crate::ingest) fn is_of_request(name: &str) -> bool {
+pub(in crate::ingest) fn identifies_sender(name: &str) -> bool {
     matches!(
         TABLE.get_in_any_case(name),
         Some(

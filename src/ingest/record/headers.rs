@@ -1,7 +1,7 @@
 //! Response headers in every form in which loggers write them: an object, pairs, `{name, value}` objects, raw text.
 
 use super::digits;
-use super::header_names::{Header, LimitPart, is_of_request, named};
+use super::header_names::{Header, LimitPart, identifies_sender, named};
 use super::json::{Fault, Reader};
 use super::scalar::Scalar;
 use crate::model::{HintSource, LimitKind};
@@ -204,7 +204,7 @@ pub(crate) fn read<'a>(reader: &mut Reader<'a>, headers: &mut Headers<'a>) -> Re
 pub(in crate::ingest) fn read_of_request<'a>(reader: &mut Reader<'a>, headers: &mut Headers<'a>) -> Result<(), Fault> {
     if reader.peek() == Some(b'{') {
         return reader.object(|reader, name| {
-            let Some(header) = named(&name).filter(|_| is_of_request(&name)) else { return reader.skip() };
+            let Some(header) = named(&name).filter(|_| identifies_sender(&name)) else { return reader.skip() };
             headers.set_known(header, reader.scalar()?);
             Ok(())
         });

@@ -11,7 +11,7 @@ use std::hash::BuildHasher;
 /// User-defined keys by name. A dotted key is both a literal key and a path through nested objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mapping {
-    keys: BTreeMap<String, Own>,
+    keys: BTreeMap<String, CustomKey>,
     /// Values of fields for records that do not set them.
     constants: Vec<(Field, String)>,
     /// Whether any mapping converts values.
@@ -22,7 +22,7 @@ pub struct Mapping {
 
 /// Meaning of a user-defined key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::ingest) struct Own {
+pub(in crate::ingest) struct CustomKey {
     /// The field it is mapped to.
     pub(in crate::ingest) target: Option<Target>,
     /// User-defined keys inside its value.
@@ -51,13 +51,13 @@ pub enum Unmappable {
 }
 
 /// Whether a key means a field, in any built-in spelling or as a user-defined key.
-pub(in crate::ingest) fn is_field(key: &str, own: &Mapping) -> bool {
-    own.get(key).is_some() || lookup(key).is_some()
+pub(in crate::ingest) fn is_field(key: &str, custom: &Mapping) -> bool {
+    custom.get(key).is_some() || lookup(key).is_some()
 }
 
 /// Fields that may be constant for all records of a log. Fields that give the outcome of an attempt or identify it may
 /// not: they would turn other lines into attempts.
-const CONSTANT: [Field; 20] = [
+const CONSTANT_FIELDS: [Field; 20] = [
     Field::Provider,
     Field::Model,
     Field::Layer,
@@ -111,7 +111,7 @@ impl Mapping {
         if key.contains('.') {
             let mut steps = key.split('.');
             let first = self.entry(steps.next().unwrap_or_default());
-            steps.fold(first, |own, step| own.below.entry(step)).target = Some(target);
+            steps.fold(first, |custom, step| custom.below.entry(step)).target = Some(target);
         }
         self.converts |= !conversion.is_none();
         self.fingerprint = FINGERPRINT.hash_one((self.fingerprint, key, name, format!("{conversion:?}"))).max(1);
@@ -124,7 +124,7 @@ impl Mapping {
     /// When no field has the name, or the field varies between records.
     pub fn add_constant(&mut self, name: &str, value: &str) -> Result<(), Unmappable> {
         let Some((field, _)) = exact(name) else { return Err(Unmappable::NoField(name.to_owned())) };
-        if !CONSTANT.contains(&field) {
+        if !CONSTANT_FIELDS.contains(&field) {
             return Err(Unmappable::NoConstant(name.to_owned()));
         }
         self.constants.push((field, value.to_owned()));
@@ -137,21 +137,21 @@ impl Mapping {
         &self.constants
     }
 
-    /// Whether it does more than map keys to fields, which only the strict parser supports.
+    /// Whether it converts values or sets constants, which only the strict parser supports.
     pub(in crate::ingest) fn needs_parser(&self) -> bool {
         self.converts || !self.constants.is_empty()
     }
 
     /// Returns the names of fields that may be constant.
     pub fn constant_fields() -> impl Iterator<Item = &'static str> {
-        CONSTANT.iter().map(|field| field.name())
+        CONSTANT_FIELDS.iter().map(|field| field.name())
     }
 
-    fn entry(&mut self, key: &str) -> &mut Own {
+    fn entry(&mut self, key: &str) -> &mut CustomKey {
         self.keys.entry(key.to_owned()).or_default()
     }
 
-    pub(in crate::ingest) fn get(&self, key: &str) -> Option<&Own> {
+    pub(in crate::ingest) fn get(&self, key: &str) -> Option<&CustomKey> {
         self.keys.get(key)
     }
 
@@ -166,12 +166,12 @@ impl Mapping {
 
     /// Returns the user-defined keys inside the value of `key`.
     pub(in crate::ingest) fn below(&self, key: &str) -> &Mapping {
-        self.get(key).map_or(Mapping::EMPTY, |own| &own.below)
+        self.get(key).map_or(Mapping::EMPTY, |custom| &custom.below)
     }
 
     /// Returns what the value of a user-defined key at any depth identifies, if it may be an id.
     pub(crate) fn id_field_anywhere(&self, key: &str) -> Option<IdField> {
-        let below = || self.keys.values().find_map(|own| own.below.id_field_anywhere(key));
+        let below = || self.keys.values().find_map(|custom| custom.below.id_field_anywhere(key));
         self.id_field(key).or_else(below)
     }
 
@@ -188,7 +188,8 @@ mod tests {
     #[test]
     fn a_dotted_key_is_a_key_and_a_path() {
         let mapping = Mapping::new([("upstream.request", "request_id"), ("upstream.took", "duration_s")]).unwrap();
-        let field = |own: Option<&Own>| own.and_then(|own| own.target.as_ref()).map(|target| target.field);
+        let field =
+            |custom: Option<&CustomKey>| custom.and_then(|custom| custom.target.as_ref()).map(|target| target.field);
         assert_eq!(field(mapping.get("upstream.request")), Some(Field::RequestId));
         let upstream = mapping.get("upstream").unwrap();
         assert_eq!(upstream.target, None);

@@ -22,24 +22,24 @@ pub(in crate::ingest) mod json;
 mod json_line;
 pub(in crate::ingest) mod mapping;
 mod members;
-mod memory;
 mod native_line;
 pub(in crate::ingest) mod nested;
 mod normalized_key;
 pub(in crate::ingest) mod origins;
 mod outcome_words;
-pub(in crate::ingest) mod parts;
-mod place;
+pub(in crate::ingest) mod record_builder;
+mod record_caches;
+mod record_context;
 mod resolved;
 mod response_end;
 pub(in crate::ingest) mod scalar;
 pub(in crate::ingest) mod scan;
 mod sdk_text;
-mod sent;
 mod server_hint;
 mod setters;
 pub(in crate::ingest) mod spellings;
 mod stated_waits;
+mod timing;
 mod timing_sample;
 mod token_counts;
 mod typed;
@@ -48,7 +48,7 @@ mod value_checks;
 mod verdict_cache;
 mod word_table;
 
-pub(in crate::ingest) use attempt::{body_hash, cost_micro_usd, keep_ids, kept_id, take, ttft_ms_plus_1};
+pub(in crate::ingest) use attempt::{body_hash, cost_micro_usd, keep_ids, take, truncated_id, ttft_ms_plus_1};
 pub use conversion::{Conversion, SpanUnit, TimeFormat};
 pub use diagnosis::{Diagnosis, ErrorContext, diagnose};
 #[cfg(feature = "serve")]
@@ -63,40 +63,40 @@ pub(crate) use ids::ids_of;
 pub(in crate::ingest) use mapping::is_field;
 pub use mapping::{Mapping, Unmappable};
 pub(in crate::ingest) use members::Members;
-pub(in crate::ingest) use memory::Memory;
 pub(in crate::ingest) use native_line::{native_line, searchable_line};
-pub(in crate::ingest) use place::{Begun, Place, Taken};
+pub(in crate::ingest) use record_caches::RecordCaches;
+pub(in crate::ingest) use record_context::{AttemptStart, ReadResult, RecordContext};
 pub(in crate::ingest) use response_end::is_cut_off;
 pub(in crate::ingest) use scalar::Scalar;
-use sent::sent_at;
-pub(in crate::ingest) use sent::sent_of;
 pub use spellings::names as field_names;
+pub(in crate::ingest) use timing::attempt_timing;
+use timing::record_timing;
 pub(in crate::ingest) use timing_sample::{TimingSample, timing_sample};
-pub(in crate::ingest) use typed::{Record, Times};
-pub(in crate::ingest) use value_checks::DEAREST_USD;
+pub(in crate::ingest) use typed::{Record, TimePrecision};
+pub(in crate::ingest) use value_checks::MAX_COST_USD;
 
 use crate::ingest::dialect::Dialect;
 use crate::model::{Time, Zone};
 use json::{Fault, Reader};
 
-/// Parses a text that is exactly one object; `own` maps user-defined keys in addition to the built-in ones.
-pub(in crate::ingest) fn whole_record<'t>(text: &'t str, own: &Mapping) -> Result<Record<'t>, Fault> {
+/// Parses a text that is exactly one object; `custom` maps user-defined keys in addition to the built-in ones.
+pub(in crate::ingest) fn whole_record<'t>(text: &'t str, custom: &Mapping) -> Result<Record<'t>, Fault> {
     let mut record = Record::default();
-    fill(text, own, &mut record)?;
+    fill(text, custom, &mut record)?;
     Ok(record)
 }
 
 /// Like [`whole_record`], into an empty record: records are large, and this avoids moving them.
-pub(in crate::ingest) fn fill<'t>(text: &'t str, own: &Mapping, record: &mut Record<'t>) -> Result<(), Fault> {
+pub(in crate::ingest) fn fill<'t>(text: &'t str, custom: &Mapping, record: &mut Record<'t>) -> Result<(), Fault> {
     let mut reader = Reader::new(text);
-    parts::read(&mut reader, own, record)?;
+    record_builder::read(&mut reader, custom, record)?;
     reader.end()
 }
 
 /// Returns when the attempt of a line was sent, as far as the strict parser can tell.
 pub(crate) fn time_of(line: &str, zone: Zone, dialect: &Dialect) -> Option<Time> {
     let record = whole_record(line, &dialect.fields).ok()?;
-    sent_at(&record, &Place::anywhere(zone, dialect)).ok()?.map(|(sent, _)| sent)
+    record_timing(&record, &RecordContext::standalone(zone, dialect)).ok()?.map(|(sent, _)| sent)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Writes a record of any format as one line of native JSON, which the native reader reads as the same attempt.
 
-use super::attempt::Builder;
+use super::attempt::AttemptBuilder;
 use super::error_body::{ErrorBody, means_no_error};
 use super::fields::Field;
 use super::headers::Headers;
@@ -8,20 +8,25 @@ use super::id_field::IdField;
 use super::ids::ids_of;
 use super::json_line::JsonLine;
 use super::mapping::Mapping;
-use super::place::Place;
-use super::sent::sent_at;
+use super::record_context::RecordContext;
+use super::timing::record_timing;
 use super::typed::Record;
 use crate::model::{HintSource, LimitKind, Time};
 use serde_json::json;
 
 /// Returns the line of a record in which ids are searched for. `raw` is the text of the record; if `is_native`, it is
-/// in native spelling and is kept, with the values of `place` added.
-pub(in crate::ingest) fn searchable_line(record: &Record<'_>, raw: &str, place: &Place<'_>, is_native: bool) -> String {
+/// in native spelling and is kept, with the values of `context` added.
+pub(in crate::ingest) fn searchable_line(
+    record: &Record<'_>,
+    raw: &str,
+    context: &RecordContext<'_>,
+    is_native: bool,
+) -> String {
     if !is_native || !matches!(serde_json::from_str(raw), Ok(serde_json::Value::Object(_))) {
-        return native_line(record, raw, place);
+        return native_line(record, raw, context);
     }
     let mut line = raw.replace(['\n', '\r'], " ");
-    for (key, value) in defaults(record, place) {
+    for (key, value) in defaults(record, context) {
         let end = line.rfind('}').unwrap_or(line.len());
         let separator = if line[..end].trim_end().ends_with('{') { "" } else { "," };
         line.replace_range(end.., &format!("{separator}{}:{value}}}", json!(key)));
@@ -30,15 +35,15 @@ pub(in crate::ingest) fn searchable_line(record: &Record<'_>, raw: &str, place: 
 }
 
 /// Returns the values that the record lacks and the envelope or document around it has.
-fn defaults(record: &Record<'_>, place: &Place<'_>) -> Vec<(&'static str, serde_json::Value)> {
-    let Some(defaults) = place.defaults else { return Vec::new() };
+fn defaults(record: &Record<'_>, context: &RecordContext<'_>) -> Vec<(&'static str, serde_json::Value)> {
+    let Some(defaults) = context.defaults else { return Vec::new() };
     let mut members = Vec::new();
     let is_timeless = record.ts.is_none() && record.started_at.is_none() && record.ended_at.is_none();
     if let Some(time) = defaults.time.filter(|_| is_timeless) {
         members.push(("ended_at", json!(time.to_string())));
     }
     if record.run().is_none() {
-        let run = defaults.run.as_deref().or(defaults.source.as_ref().map(|_| place.stream));
+        let run = defaults.run.as_deref().or(defaults.source.as_ref().map(|_| context.default_run));
         members.extend(run.map(|run| ("run_id", json!(run))));
     }
     if let Some(call) = defaults.call.as_deref().filter(|_| record.call().is_none()) {
@@ -48,12 +53,12 @@ fn defaults(record: &Record<'_>, place: &Place<'_>) -> Vec<(&'static str, serde_
 }
 
 /// Returns the line of a record whose text is `raw`; it is read back as the same attempt, wherever it is.
-pub(in crate::ingest) fn native_line(record: &Record<'_>, raw: &str, place: &Place<'_>) -> String {
-    let (sent, duration_ms) = sent_at(record, place).ok().flatten().unwrap_or((Time(0), None));
-    let builder = Builder { record, sent, duration_ms, place };
+pub(in crate::ingest) fn native_line(record: &Record<'_>, raw: &str, context: &RecordContext<'_>) -> String {
+    let (sent, duration_ms) = record_timing(record, context).ok().flatten().unwrap_or((Time(0), None));
+    let builder = AttemptBuilder { record, sent, duration_ms, context };
     let mut line = JsonLine::new();
     // Written first, so that readable values of the same fields take precedence.
-    write_misread(record, &mut line);
+    write_unreadable(record, &mut line);
     write_times(&builder, &mut line);
     write_ids(&builder, raw, &mut line);
     write_names(record, &mut line);
@@ -64,7 +69,7 @@ pub(in crate::ingest) fn native_line(record: &Record<'_>, raw: &str, place: &Pla
     line.end()
 }
 
-fn write_times(builder: &Builder<'_, '_>, line: &mut JsonLine) {
+fn write_times(builder: &AttemptBuilder<'_, '_>, line: &mut JsonLine) {
     let record = builder.record;
     if builder.sent == Time(0) {
         line.scalar("ts", record.ts.as_ref());
@@ -78,11 +83,11 @@ fn write_times(builder: &Builder<'_, '_>, line: &mut JsonLine) {
     line.display("whole_seconds", record.whole_seconds.then_some(true));
 }
 
-fn write_ids(builder: &Builder<'_, '_>, raw: &str, line: &mut JsonLine) {
+fn write_ids(builder: &AttemptBuilder<'_, '_>, raw: &str, line: &mut JsonLine) {
     let record = builder.record;
     line.text("run_id", builder.run());
     if builder.run().is_none() {
-        line.text("converted_from", Some(builder.stream()).filter(|name| !name.is_empty()));
+        line.text("converted_from", Some(builder.default_run()).filter(|name| !name.is_empty()));
     }
     line.text("call_id", builder.call_id());
     line.display("call_guessed", record.call_guessed.then_some(true));
@@ -136,7 +141,7 @@ fn write_names(record: &Record<'_>, line: &mut JsonLine) {
     line.object("client", client);
 }
 
-fn write_outcome(builder: &Builder<'_, '_>, line: &mut JsonLine) {
+fn write_outcome(builder: &AttemptBuilder<'_, '_>, line: &mut JsonLine) {
     let record = builder.record;
     line.display("status", record.status.or(record.error.status));
     for (key, word) in [
@@ -214,7 +219,7 @@ fn write_amounts(record: &Record<'_>, line: &mut JsonLine) {
     line.display("max_tokens", record.max_tokens);
     if let Some(usage) = record.usage {
         // A token count that could not be read is already in the line; a number after it would replace it.
-        let is_read = |field: Field| record.misread.iter().all(|(misread, _)| *misread != field);
+        let is_read = |field: Field| record.unreadable.iter().all(|(unreadable, _)| *unreadable != field);
         line.display("input_tokens", Some(usage.input).filter(|_| is_read(Field::InputTokens)));
         line.display("output_tokens", Some(usage.output).filter(|_| is_read(Field::OutputTokens)));
         line.display("cache_read_tokens", Some(usage.cache_read).filter(|tokens| *tokens != 0));
@@ -268,8 +273,8 @@ fn write_limits(headers: &Headers<'_>, line: &mut JsonLine) {
 }
 
 /// Writes the values that their fields could not be read from.
-fn write_misread(record: &Record<'_>, line: &mut JsonLine) {
-    for (field, text) in record.misread.iter().filter(|(field, _)| *field != Field::RetryAfter) {
+fn write_unreadable(record: &Record<'_>, line: &mut JsonLine) {
+    for (field, text) in record.unreadable.iter().filter(|(field, _)| *field != Field::RetryAfter) {
         line.text(field.name(), Some(text));
     }
 }
@@ -277,7 +282,7 @@ fn write_misread(record: &Record<'_>, line: &mut JsonLine) {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::super::{sent_of, whole_record};
+    use super::super::{attempt_timing, whole_record};
     use super::*;
     use crate::ingest::dialect::Dialect;
     use crate::ingest::hint::ServerHint;
@@ -285,15 +290,16 @@ mod tests {
 
     /// Describes the attempt that a line is read as.
     fn attempt_of(text: &str) -> String {
-        let place = Place { stream: "file:log", ..Place::anywhere(Zone::UTC, Dialect::PLAIN) };
+        let context =
+            RecordContext { default_run: "file:log", ..RecordContext::standalone(Zone::UTC, Dialect::BUILT_IN) };
         let record = whole_record(text, Mapping::EMPTY).unwrap();
-        let (sent, duration_ms) = sent_of(&record, text, &place).unwrap();
-        let builder = Builder { record: &record, sent, duration_ms, place: &place };
+        let (sent, duration_ms) = attempt_timing(&record, text, &context).unwrap();
+        let builder = AttemptBuilder { record: &record, sent, duration_ms, context: &context };
         let answered = sent.plus_us((duration_ms.unwrap_or(0.0) * 1e3) as i64);
         let hint = builder.hint(answered);
         let verdict = builder.verdict(hint.and_then(ServerHint::wait_us));
         let flags = builder.flags(hint, verdict.as_ref());
-        let ids = (builder.run(), builder.call_id(), builder.request_id(), builder.stream());
+        let ids = (builder.run(), builder.call_id(), builder.request_id(), builder.default_run());
         let counts = (record.number, record.max_attempts, builder.resends(), builder.gateway_retries());
         let spans = [record.timeout_ms, record.planned_ms, record.ttft_ms, record.chunk_gap_ms];
         let amounts = (record.max_tokens, record.delivered, record.usage, spans);
@@ -302,13 +308,14 @@ mod tests {
         format!(
             "{sent} {duration_ms:?} {hint:?} {verdict:?} {flags:?} {ids:?} {counts:?} {amounts:?} {words:?} {others:?} {:?} {:?}",
             record.origin_names(),
-            record.misread
+            record.unreadable
         )
     }
 
     #[test]
     fn every_field_is_written_and_read_back() {
-        let place = Place { stream: "file:log", ..Place::anywhere(Zone::UTC, Dialect::PLAIN) };
+        let context =
+            RecordContext { default_run: "file:log", ..RecordContext::standalone(Zone::UTC, Dialect::BUILT_IN) };
         let mut written = 0;
         for name in super::super::field_names() {
             for value in
@@ -317,11 +324,11 @@ mod tests {
                 for outcome in ["\"success\":false", "\"status\":200"] {
                     let text = format!("{{\"timestamp\":1767607200,\"model\":\"m\",{outcome},\"{name}\":{value}}}");
                     let record = whole_record(&text, Mapping::EMPTY).unwrap();
-                    // An object is not a hint and is reported as misread, but cannot be written as one: as text, it would be
-                    // a hint that no client can follow.
+                    // An object is not a hint and is reported as unreadable, but cannot be written as one: as text, it
+                    // would be a hint that no client can follow.
                     let cannot_be_written = name == "retry_after" && value.starts_with('{');
-                    if sent_of(&record, &text, &place).is_ok() && !cannot_be_written {
-                        let line = native_line(&record, &text, &place);
+                    if attempt_timing(&record, &text, &context).is_ok() && !cannot_be_written {
+                        let line = native_line(&record, &text, &context);
                         assert_eq!(attempt_of(&line), attempt_of(&text), "{text} became {line}");
                         written += 1;
                     }
@@ -349,10 +356,11 @@ mod tests {
             r#""outcome":"refused","error":true,"kind":"timeout","side_effect":false,"tool":"t","idempotency_key":"k""#,
         ] {
             let text = format!(r#"{{"ts":"2026-01-05T10:00:00.123456Z",{members}}}"#);
-            let place = Place { stream: "file:log", ..Place::anywhere(Zone::UTC, Dialect::PLAIN) };
-            let line = native_line(&whole_record(&text, Mapping::EMPTY).unwrap(), &text, &place);
+            let context =
+                RecordContext { default_run: "file:log", ..RecordContext::standalone(Zone::UTC, Dialect::BUILT_IN) };
+            let line = native_line(&whole_record(&text, Mapping::EMPTY).unwrap(), &text, &context);
             assert_eq!(attempt_of(&line), attempt_of(&text), "{line}");
-            assert_eq!(native_line(&whole_record(&line, Mapping::EMPTY).unwrap(), &text, &place), line);
+            assert_eq!(native_line(&whole_record(&line, Mapping::EMPTY).unwrap(), &text, &context), line);
         }
     }
 }

@@ -15,12 +15,13 @@ pub(in crate::ingest) struct Container {
     /// Containers that may be nested in it.
     inner: &'static [Container],
     /// Whether its other members are read like top-level keys.
-    pub(in crate::ingest) open: bool,
+    pub(in crate::ingest) has_any_field: bool,
     /// Whether its key also is that of a field, which is then read as well.
-    pub(in crate::ingest) itself: bool,
+    pub(in crate::ingest) is_also_field: bool,
 }
 
-const CLOSED: Container = Container { names: &[], members: &[], inner: &[], open: false, itself: false };
+const CLOSED: Container =
+    Container { names: &[], members: &[], inner: &[], has_any_field: false, is_also_field: false };
 
 const RESPONSE: &[(&str, Field)] = &[
     ("status", Field::StatusLike),
@@ -43,7 +44,7 @@ const REQUEST: Container = Container {
     ..CLOSED
 };
 
-/// Containers at top level and in open containers.
+/// Containers at top level and in container of any fields.
 const CONTAINERS: &[Container] = &[
     // pino-http: `res.statusCode`, `res.headers`.
     Container {
@@ -57,7 +58,7 @@ const CONTAINERS: &[Container] = &[
         ],
         ..CLOSED
     },
-    Container { names: &["response"], members: RESPONSE, itself: true, ..CLOSED },
+    Container { names: &["response"], members: RESPONSE, is_also_field: true, ..CLOSED },
     REQUEST,
     // OpenTelemetry and the Elastic Common Schema, nested: `http.response.status_code`.
     Container {
@@ -101,7 +102,7 @@ const CONTAINERS: &[Container] = &[
     Container {
         names: &["attempt"],
         members: &[("number", Field::Number), ("max", Field::MaxAttempts)],
-        open: true,
+        has_any_field: true,
         ..CLOSED
     },
     // Objects in which loggers put the fields given by their callers.
@@ -126,7 +127,7 @@ const CONTAINERS: &[Container] = &[
             "llm",
             "llmcall",
         ],
-        open: true,
+        has_any_field: true,
         ..CLOSED
     },
 ];
@@ -139,7 +140,8 @@ pub(in crate::ingest) fn container(key: &str) -> Option<&'static Container> {
 /// Like [`container`], if `text` continues with an object. A container that also is a field is returned only if the
 /// object contains members of the container.
 pub(in crate::ingest) fn container_of(key: &str, text: &str) -> Option<&'static Container> {
-    container(key).filter(|container| text.starts_with('{') && (!container.itself || container.has_known_member(text)))
+    container(key)
+        .filter(|container| text.starts_with('{') && (!container.is_also_field || container.has_known_member(text)))
 }
 
 fn named(list: &'static [Container], name: &str) -> Option<&'static Container> {
@@ -147,12 +149,12 @@ fn named(list: &'static [Container], name: &str) -> Option<&'static Container> {
 }
 
 impl Container {
-    /// Returns the container of this key inside this one. An open container contains no other open one, which bounds
-    /// the nesting depth.
+    /// Returns the container of this key inside this one. An container of any field contains no other such one, which
+    /// bounds the nesting depth.
     pub(in crate::ingest) fn inner(&self, key: &str) -> Option<&'static Container> {
         let normalized = NormalizedKey::of(key)?;
         let name = normalized.as_str();
-        let further = || named(CONTAINERS, name).filter(|further| self.open && !further.open);
+        let further = || named(CONTAINERS, name).filter(|further| self.has_any_field && !further.has_any_field);
         named(self.inner, name).or_else(further)
     }
 
@@ -172,6 +174,6 @@ impl Container {
         let normalized = NormalizedKey::of(key)?;
         let listed = self.members.iter().find(|(name, _)| *name == normalized.as_str());
         let listed = listed.map(|(_, field)| (*field, NESTED));
-        listed.or_else(|| lookup(key).filter(|_| self.open).map(|(field, rank)| (field, rank | NESTED)))
+        listed.or_else(|| lookup(key).filter(|_| self.has_any_field).map(|(field, rank)| (field, rank | NESTED)))
     }
 }

@@ -7,22 +7,22 @@ use crate::model::{AttemptTable, Origin, OriginId, Symbol};
 
 /// Number of names that make up an origin: model, provider, layer, client and its version, SDK and its version,
 /// organization, organization from a header, key, workspace, host, endpoint. The name that varies most comes first.
-pub(in crate::ingest) const NAMES: usize = 13;
+pub(in crate::ingest) const ORIGIN_NAMES: usize = 13;
 
 /// Number of origins cached, since the models of a fleet alternate.
-const MOST: usize = 8;
+const MAX_ORIGINS: usize = 8;
 
 /// Cache of recent origins, valid for one table.
 #[derive(Debug, Default)]
-pub(in crate::ingest) struct Origins {
-    known: Vec<KnownOrigin>,
+pub(in crate::ingest) struct OriginCache {
+    known: Vec<CachedOrigin>,
     /// Index of the origin of the previous line.
     last: usize,
     /// Index of the origin that is replaced next.
     oldest: usize,
 }
 
-impl Origins {
+impl OriginCache {
     /// Clears the cache, because another table begins.
     pub(in crate::ingest) fn clear(&mut self) {
         self.known.clear();
@@ -30,13 +30,17 @@ impl Origins {
     }
 
     /// Returns the origin that consists of `names`.
-    pub(in crate::ingest) fn of(&mut self, names: &[&str; NAMES], table: &mut AttemptTable) -> (Origin, OriginId) {
+    pub(in crate::ingest) fn of(
+        &mut self,
+        names: &[&str; ORIGIN_NAMES],
+        table: &mut AttemptTable,
+    ) -> (Origin, OriginId) {
         if let Some(known) = self.known.get(self.last).filter(|known| known.has(names)) {
             return known.origin;
         }
-        if let Some(place) = self.known.iter().position(|known| known.has(names)) {
-            self.last = place;
-            return self.known[place].origin;
+        if let Some(index) = self.known.iter().position(|known| known.has(names)) {
+            self.last = index;
+            return self.known[index].origin;
         }
         let mut shown = *names;
         let [_, provider, .., host, endpoint] = &mut shown;
@@ -82,18 +86,18 @@ impl Origins {
             endpoint,
         };
         let origin = (origin, table.origins.intern(origin));
-        self.note(KnownOrigin { names: names.map(LastName::new), origin });
+        self.note(CachedOrigin { names: names.map(InlineName::new), origin });
         origin
     }
 
-    fn note(&mut self, origin: KnownOrigin) {
-        if self.known.len() < MOST {
+    fn note(&mut self, origin: CachedOrigin) {
+        if self.known.len() < MAX_ORIGINS {
             self.last = self.known.len();
             self.known.push(origin);
         } else {
             self.last = self.oldest;
             self.known[self.last] = origin;
-            self.oldest = (self.oldest + 1) % MOST;
+            self.oldest = (self.oldest + 1) % MAX_ORIGINS;
         }
     }
 }
@@ -119,35 +123,35 @@ fn address(endpoint: &str) -> &str {
 
 /// An origin and the names it consists of.
 #[derive(Clone, Copy, Debug)]
-struct KnownOrigin {
-    names: [LastName; NAMES],
+struct CachedOrigin {
+    names: [InlineName; ORIGIN_NAMES],
     origin: (Origin, OriginId),
 }
 
-impl KnownOrigin {
-    fn has(&self, names: &[&str; NAMES]) -> bool {
+impl CachedOrigin {
+    fn has(&self, names: &[&str; ORIGIN_NAMES]) -> bool {
         self.names.iter().zip(names).all(|(known, name)| known.is(name))
     }
 }
 
 /// A name stored inline if it fits, so that comparing it needs no table lookup.
 #[derive(Clone, Copy, Debug, Default)]
-struct LastName {
-    bytes: [u8; LastName::ROOM],
-    /// Length in bytes; more than [`LastName::ROOM`] if the name did not fit, so that it equals no other.
+struct InlineName {
+    bytes: [u8; InlineName::MAX_LENGTH],
+    /// Length in bytes; more than [`InlineName::MAX_LENGTH`] if the name did not fit, so that it equals no other.
     length: u8,
 }
 
-impl LastName {
-    const ROOM: usize = 31;
+impl InlineName {
+    const MAX_LENGTH: usize = 31;
 
-    fn new(name: &str) -> LastName {
-        let mut last = LastName { bytes: [0; LastName::ROOM], length: u8::MAX };
-        if let Some(place) = last.bytes.get_mut(..name.len()) {
-            place.copy_from_slice(name.as_bytes());
-            last.length = name.len() as u8;
+    fn new(name: &str) -> InlineName {
+        let mut inline = InlineName { bytes: [0; InlineName::MAX_LENGTH], length: u8::MAX };
+        if let Some(start) = inline.bytes.get_mut(..name.len()) {
+            start.copy_from_slice(name.as_bytes());
+            inline.length = name.len() as u8;
         }
-        last
+        inline
     }
 
     #[inline]

@@ -1,6 +1,6 @@
 //! Values of a record that may come from several of its fields.
 
-use super::attempt::Builder;
+use super::attempt::AttemptBuilder;
 use super::error_body::means_no_error;
 use super::hosts::provider_of;
 use super::outcome_words::{is_success, kind_named};
@@ -9,7 +9,7 @@ use super::typed::Record;
 use crate::classify::{self, AskedWait, Failure, Verdict};
 use crate::model::AnswerEnd;
 
-impl Builder<'_, '_> {
+impl AttemptBuilder<'_, '_> {
     pub(in crate::ingest) fn status(&self) -> u16 {
         let status = self.record.status.or(self.record.error.status).unwrap_or(0);
         u16::try_from(status).unwrap_or(0)
@@ -95,7 +95,7 @@ impl Builder<'_, '_> {
             should_retry: self.should_retry(),
             side_effect: record.side_effect,
             provider: self.provider(),
-            custom_rows: &self.place.dialect.failures,
+            custom_rows: &self.context.dialect.failures,
         }
     }
 
@@ -170,12 +170,12 @@ impl Builder<'_, '_> {
 
     /// Returns the id of the call; an idempotency key is used if there is none.
     pub(in crate::ingest) fn call_id(&self) -> Option<&str> {
-        let defaults = || self.place.defaults?.call.as_deref();
+        let defaults = || self.context.defaults?.call.as_deref();
         self.record.call().or_else(|| self.idempotency_key()).filter(|id| !id.is_empty()).or_else(defaults)
     }
 }
 
-impl Builder<'_, '_> {
+impl AttemptBuilder<'_, '_> {
     /// Returns how a response that began with a success status ended, as far as the record shows.
     pub(in crate::ingest) fn answer_end(&self) -> AnswerEnd {
         let record = &self.record;

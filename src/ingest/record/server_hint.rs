@@ -1,6 +1,6 @@
 //! The wait that a server asks for, in whichever part of a record it is.
 
-use super::attempt::Builder;
+use super::attempt::AttemptBuilder;
 use super::scalar::Scalar;
 use crate::classify::{self, StatedWait};
 use crate::ingest::hint::{self, Hint, ServerHint};
@@ -13,14 +13,14 @@ const TOO_MANY_REQUESTS: u16 = 429;
 /// hour, so such a time is less than that ahead in one zone only.
 const MAX_UNZONED_WAIT_US: i64 = 15 * 60 * 1_000_000;
 
-impl Builder<'_, '_> {
+impl AttemptBuilder<'_, '_> {
     /// Returns the wait the server asks for, counted from `answered`: that of the headers, else of the body, else of
     /// the error message, else the reset of an exhausted limit.
     pub(in crate::ingest) fn hint(&self, answered: Time) -> Option<ServerHint> {
         self.hint_by(answered, classify::stated_wait)
     }
 
-    /// Like [`Builder::hint`], with `stated` to find the wait stated in a message.
+    /// Like [`AttemptBuilder::hint`], with `stated` to find the wait stated in a message.
     pub(in crate::ingest) fn hint_by(
         &self,
         answered: Time,
@@ -70,7 +70,7 @@ impl Builder<'_, '_> {
 
     /// Returns the wait until a time of day that the message states: "try again at 13:50".
     fn wait_until_us(&self, message: &str, answered: Time) -> Option<i64> {
-        let (at_us, zone_is_named) = match self.place.zone {
+        let (at_us, zone_is_named) = match self.context.zone {
             Zone::Fixed(offset) => classify::stated_moment(message, answered.0, offset)?,
             Zone::Named(zone) => classify::stated_moment(message, answered.0, zone)?,
         };

@@ -10,7 +10,7 @@ use super::typed::Record;
 use std::borrow::Cow;
 
 impl<'a> Record<'a> {
-    /// Sets `field`. Null is ignored; a value that the field cannot be read from is recorded as misread.
+    /// Sets `field`. Null is ignored; a value that cannot be read as the field is recorded as unreadable.
     pub(in crate::ingest) fn put(&mut self, field: Field, value: impl Into<Scalar<'a>>) {
         let value = value.into();
         if !matches!(value, Scalar::Null) && self.check(field, &value) {
@@ -19,8 +19,8 @@ impl<'a> Record<'a> {
     }
 
     /// Returns the value of `field` that could not be read, if any.
-    pub(in crate::ingest) fn misread_in(&self, field: Field) -> Option<&str> {
-        self.misread.iter().find(|(known, _)| *known == field).map(|(_, text)| text.as_str())
+    pub(in crate::ingest) fn unreadable_in(&self, field: Field) -> Option<&str> {
+        self.unreadable.iter().find(|(known, _)| *known == field).map(|(_, text)| text.as_str())
     }
 
     /// Sets the response header of this name, if it is one that is read.
@@ -123,7 +123,7 @@ mod tests {
         record.put_headers("retry-after: 20\r\nx-request-id: r");
         record.put_error(r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#);
         assert_eq!((record.status, record.duration_ms, record.model.as_deref()), (Some(529), Some(1500.0), None));
-        assert_eq!(record.misread, [(Field::MaxRetries, "some".to_owned())]);
+        assert_eq!(record.unreadable, [(Field::MaxRetries, "some".to_owned())]);
         assert_eq!(record.headers.request_id.as_deref(), Some("r"));
         assert_eq!(record.error.error_type.as_deref(), Some("overloaded_error"));
         assert!(record.has_outcome());

@@ -42,7 +42,7 @@ const SPELLINGS: &[(Field, &[&str])] = &[
             "started_at",
             "start_time",
             "startTime",
-            "sent_at",
+            "record_timing",
             "startTimeUnixNano",
             "start_time_unix_nano",
             "requested_at",
@@ -74,7 +74,7 @@ const SPELLINGS: &[(Field, &[&str])] = &[
     (Field::DurationUs, &["duration_us"]),
     // The Elastic Common Schema counts it in ns.
     (Field::DurationNs, &["duration_ns", "event.duration"]),
-    (Field::DurationBare, &["duration", "latency", "elapsed"]),
+    (Field::DurationUnitless, &["duration", "latency", "elapsed"]),
     (Field::TtftMs, &["ttft_ms", "time_to_first_token_ms", "first_token_ms"]),
     (Field::TtftS, &["ttft_s", "ttft", "time_to_first_token"]),
     (
@@ -277,7 +277,7 @@ const DURATIONS: &[&str] = &[
 
 /// Unit suffixes.
 const UNITS: &[(&str, Field)] = &[
-    ("", Field::DurationBare),
+    ("", Field::DurationUnitless),
     ("_ms", Field::DurationMs),
     ("_msec", Field::DurationMs),
     ("_millis", Field::DurationMs),
@@ -328,7 +328,7 @@ static LOOSE_TABLE: LazyLock<WordTable<(Field, u8)>> = LazyLock::new(|| {
 });
 
 /// Rank of a user-defined spelling: it takes precedence over all built-in ones.
-pub(crate) const OWN: u8 = 0;
+pub(crate) const CUSTOM: u8 = 0;
 
 /// Returns the field a key means and the rank of its spelling; 1 is the best.
 pub(crate) fn lookup(key: &str) -> Option<(Field, u8)> {
@@ -394,7 +394,7 @@ mod tests {
             ("llm_http_status", Some(Field::StatusLike)),
             ("RunId", Some(Field::RunId)),
             ("elapsedMillis", Some(Field::DurationMs)),
-            ("response_time", Some(Field::DurationBare)),
+            ("response_time", Some(Field::DurationUnitless)),
             ("responseTime", Some(Field::DurationMs)),
             ("took_ns", Some(Field::DurationNs)),
             ("EndTime", Some(Field::EndedAt)),

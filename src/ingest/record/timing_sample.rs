@@ -1,18 +1,18 @@
-//! Times of one record, from which the meaning of the times of its input is inferred before the input is read.
+//! TimePrecision of one record, from which the meaning of the times of its input is inferred before the input is read.
 
-use super::attempt::Builder;
+use super::attempt::AttemptBuilder;
 use super::fields::Field;
 use super::fingerprint::FINGERPRINT;
-use super::place::Place;
+use super::record_context::RecordContext;
 use super::scalar::Scalar;
-use super::sent::{moments, sent_at};
 use super::spellings::spelled;
-use super::typed::{Record, Times};
+use super::timing::{record_times, record_timing};
+use super::typed::{Record, TimePrecision};
 use crate::ingest::hint::ServerHint;
 use crate::model::{CompactDuration, Time};
 use std::hash::BuildHasher;
 
-/// Times of one attempt, and what is needed to interpret them.
+/// TimePrecision of one attempt, and what is needed to interpret them.
 #[derive(Clone, Debug)]
 pub(crate) struct TimingSample {
     /// Fingerprint of the call, if it is named.
@@ -28,7 +28,7 @@ pub(crate) struct TimingSample {
     /// Whether `stamp` is a number of seconds with a fraction.
     pub(crate) fractional_seconds: bool,
     /// Precision of its times.
-    pub(crate) times: Times,
+    pub(crate) time_precision: TimePrecision,
     pub(crate) number: Option<i64>,
     pub(crate) failed: bool,
     pub(crate) hint_us: Option<i64>,
@@ -56,32 +56,32 @@ const NS_PER_MS: f64 = 1e6;
 fn too_long_ms(record: &Record<'_>) -> Option<f64> {
     let units =
         [(Field::DurationMs, 1.0), (Field::DurationS, 1e3), (Field::DurationUs, 1e-3), (Field::DurationNs, 1e-6)];
-    let found = units.into_iter().find_map(|(field, ms)| Some(record.misread_in(field)?.parse::<f64>().ok()? * ms));
+    let found = units.into_iter().find_map(|(field, ms)| Some(record.unreadable_in(field)?.parse::<f64>().ok()? * ms));
     found.filter(|ms| *ms <= CompactDuration::LONGEST_MS * NS_PER_MS)
 }
 
 /// Returns the times of `record`; `None` if it is not an attempt.
-pub(in crate::ingest) fn timing_sample(record: &Record<'_>, place: &Place<'_>) -> Option<TimingSample> {
+pub(in crate::ingest) fn timing_sample(record: &Record<'_>, context: &RecordContext<'_>) -> Option<TimingSample> {
     if !record.has_outcome() {
         return None;
     }
-    let moments = moments(record, place.zone).ok()?;
-    let (sent, duration_ms) = sent_at(record, place).ok()??;
-    let builder = Builder { record, sent, duration_ms, place };
+    let times = record_times(record, context.zone).ok()?;
+    let (sent, duration_ms) = record_timing(record, context).ok()??;
+    let builder = AttemptBuilder { record, sent, duration_ms, context };
     let hint_us = builder.hint(sent).and_then(ServerHint::wait_us);
     let run = FINGERPRINT.hash_one(record.run_id.as_deref());
     Some(TimingSample {
         call: builder.call_id().map(|call| FINGERPRINT.hash_one((run, call))),
         run,
         layer: FINGERPRINT.hash_one(record.layer.as_deref()),
-        stamp: moments.stamp.filter(|_| moments.started.is_none() && moments.ended.is_none()),
+        stamp: times.stamp.filter(|_| times.started.is_none() && times.ended.is_none()),
         key: spelled(Field::Ts, record.stamp_rank),
         fractional_seconds: matches!(record.ts, Some(Scalar::Float(seconds)) if seconds < SMALLEST_MS_TIME),
-        times: record.times,
+        time_precision: record.time_precision,
         number: record.number.or(record.sdk_retry_count.map(|count| count.saturating_add(1))),
         failed: builder.verdict(hint_us).is_some(),
         hint_us,
         named_ms: record.duration_ms.or_else(|| too_long_ms(record)),
-        unitless: record.bare_duration.map(|value| UnitlessDuration { value, whole: value.fract() == 0.0 }),
+        unitless: record.unitless_duration.map(|value| UnitlessDuration { value, whole: value.fract() == 0.0 }),
     })
 }

@@ -14,9 +14,9 @@ use std::borrow::Cow;
 
 type Text<'a> = Option<Cow<'a, str>>;
 
-/// Meaning of the times of a record.
+/// Which parts of a time are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Times {
+pub(crate) enum TimePrecision {
     /// Date and time.
     #[default]
     Dated,
@@ -36,7 +36,7 @@ pub(crate) struct Record<'a> {
     pub(crate) ended_at: Option<Scalar<'a>>,
     pub(crate) duration_ms: Option<f64>,
     /// Duration whose unit is not stated.
-    pub(crate) bare_duration: Option<f64>,
+    pub(crate) unitless_duration: Option<f64>,
     pub(crate) ttft_ms: Option<f64>,
     pub(crate) run_id: Text<'a>,
     pub(crate) call_id: Text<'a>,
@@ -101,8 +101,8 @@ pub(crate) struct Record<'a> {
     pub(crate) converted_from: Text<'a>,
     pub(crate) record_hash: Text<'a>,
     pub(crate) headers: Headers<'a>,
-    /// Meaning of its times.
-    pub(crate) times: Times,
+    /// Which parts of its times are known.
+    pub(crate) time_precision: TimePrecision,
     /// Whether its times come from a clock of whole seconds, and were refined by other information.
     pub(crate) whole_seconds: bool,
     /// Whether its call is a guess: the log has concurrent ones.
@@ -111,8 +111,8 @@ pub(crate) struct Record<'a> {
     pub(crate) repeats_body: bool,
     /// Whether the outcome, if any, was found only inside nested objects.
     pub(crate) outcome_is_nested: bool,
-    /// Values that their field could not be read from.
-    pub(crate) misread: Vec<(Field, String)>,
+    /// Values that could not be read as their field.
+    pub(crate) unreadable: Vec<(Field, String)>,
 }
 
 impl Record<'_> {
@@ -152,7 +152,7 @@ impl Record<'_> {
         self.number.is_some_and(|number| number > 0)
     }
 
-    /// Whether it names a request or its place in a call.
+    /// Whether it names a request, a call, or the number of an attempt.
     pub(crate) fn names_an_attempt(&self) -> bool {
         self.number.is_some()
             || self.call_id.is_some()
@@ -168,11 +168,11 @@ impl Record<'_> {
 }
 
 impl<'a> Record<'a> {
-    /// Records a value that its field cannot be read from, and removes an earlier one that it replaces. Returns whether
+    /// Records a value that cannot be read as its field, and removes an earlier one that it replaces. Returns whether
     /// the field may be set to the value.
     pub(in crate::ingest) fn check(&mut self, field: Field, value: &Scalar<'_>) -> bool {
-        if !self.misread.is_empty() {
-            self.misread.retain(|(known, _)| *known != field);
+        if !self.unreadable.is_empty() {
+            self.unreadable.retain(|(known, _)| *known != field);
         }
         let is_out_of_range = is_out_of_range(field, value);
         if is_readable(field, value) && !is_out_of_range {
@@ -185,14 +185,14 @@ impl<'a> Record<'a> {
         };
         // A word for no value is not reported.
         if !matches!(text.trim(), "" | "None" | "null" | "-") {
-            self.misread.push((field, text.into_owned()));
+            self.unreadable.push((field, text.into_owned()));
         }
         !is_out_of_range
     }
 
     /// Returns the field to store text in, if the field accepts any text.
     #[inline]
-    pub(in crate::ingest) fn words(&mut self, field: Field) -> Option<&mut Text<'a>> {
+    pub(in crate::ingest) fn text_field_mut(&mut self, field: Field) -> Option<&mut Text<'a>> {
         Some(match field {
             Field::RunId => &mut self.run_id,
             Field::CallId => &mut self.call_id,
@@ -223,8 +223,8 @@ impl<'a> Record<'a> {
     }
 
     pub(in crate::ingest) fn set(&mut self, field: Field, value: Scalar<'a>) {
-        if let Some(place) = self.words(field) {
-            *place = value.into_text();
+        if let Some(text) = self.text_field_mut(field) {
+            *text = value.into_text();
             return;
         }
         match field {
@@ -235,9 +235,9 @@ impl<'a> Record<'a> {
             Field::DurationS => self.duration_ms = value.number().map(|s| s * 1000.0),
             Field::DurationUs => self.duration_ms = value.number().map(|us| us / 1e3),
             Field::DurationNs => self.duration_ms = value.number().map(|ns| ns / 1e6),
-            Field::DurationBare => match duration_with_unit_ms(&value) {
+            Field::DurationUnitless => match duration_with_unit_ms(&value) {
                 Some(ms) => self.duration_ms = Some(ms),
-                None => self.bare_duration = value.number(),
+                None => self.unitless_duration = value.number(),
             },
             Field::TtftMs => self.ttft_ms = value.number(),
             Field::TtftS => self.ttft_ms = value.number().map(|s| s * 1000.0),
@@ -266,9 +266,9 @@ impl<'a> Record<'a> {
             }
             Field::Code => self.set_code(value),
             Field::ErrorType => self.set_error_type(value),
-            Field::ErrorCode => self.error_code = self.something(value),
-            Field::ErrorMessage => self.error_message = self.something(value),
-            Field::Exception => self.exception = self.something(value),
+            Field::ErrorCode => self.error_code = self.error_text(value),
+            Field::ErrorMessage => self.error_message = self.error_text(value),
+            Field::Exception => self.exception = self.error_text(value),
             Field::MidStream => self.mid_stream = value.truth() == Some(true),
             Field::Stream => self.stream = value.truth() == Some(true),
             Field::RetryAfter => self.retry_after = Some(value),
@@ -295,11 +295,11 @@ impl<'a> Record<'a> {
             }
             Field::WholeSeconds => self.whole_seconds = value.truth() == Some(true),
             Field::CallGuessed => self.call_guessed = value.truth() == Some(true),
-            Field::InputTokens => self.counts().input = value.integer().unwrap_or(0),
-            Field::OutputTokens => self.counts().output = value.integer().unwrap_or(0),
-            Field::CacheRead => self.counts().cache_read = value.integer().unwrap_or(0),
-            Field::CacheWrite => self.counts().cache_write = value.integer().unwrap_or(0),
-            Field::CostUsd => self.counts().cost_usd = value.number(),
+            Field::InputTokens => self.usage_mut().input = value.integer().unwrap_or(0),
+            Field::OutputTokens => self.usage_mut().output = value.integer().unwrap_or(0),
+            Field::CacheRead => self.usage_mut().cache_read = value.integer().unwrap_or(0),
+            Field::CacheWrite => self.usage_mut().cache_write = value.integer().unwrap_or(0),
+            Field::CostUsd => self.usage_mut().cost_usd = value.number(),
             // Text fields were set above.
             Field::RunId
             | Field::CallId
@@ -363,7 +363,7 @@ impl<'a> Record<'a> {
     fn set_error_type(&mut self, value: Scalar<'a>) {
         match value.integer() {
             Some(status @ 100..=599) => self.status = self.status.or(Some(status)),
-            _ => self.error_type = self.something(value),
+            _ => self.error_type = self.error_text(value),
         }
     }
 
@@ -379,21 +379,21 @@ impl<'a> Record<'a> {
             Some(status @ 100..=599) => self.status = self.status.or(Some(status)),
             Some(_) => {}
             None => {
-                let code = self.something(value);
+                let code = self.error_text(value);
                 self.error_code = self.error_code.take().or(code);
             }
         }
     }
 
-    /// Returns the text, unless it is a word for nothing.
-    fn something(&mut self, value: Scalar<'a>) -> Text<'a> {
+    /// Returns the text of an error, unless it means that there was none.
+    fn error_text(&mut self, value: Scalar<'a>) -> Text<'a> {
         let text = value.into_text()?;
-        // Printed by another language: the envelope is foreign, the error may still be real.
+        // Python's `None` as a string: a program printed the error of another server, if there was one.
         self.error.says_none |= text == "None";
         (!error_body::means_no_error(&text)).then_some(text)
     }
 
-    fn counts(&mut self) -> &mut TokenCounts {
+    fn usage_mut(&mut self) -> &mut TokenCounts {
         self.usage.get_or_insert_default()
     }
 }

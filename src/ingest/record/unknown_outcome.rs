@@ -27,7 +27,7 @@ pub(in crate::ingest) fn of(record: &Record<'_>, line: &str) -> Option<UnknownOu
         return None;
     }
     // An attempt that has only started has no duration and no output.
-    let has_duration = record.duration_ms.is_some() || record.bare_duration.is_some();
+    let has_duration = record.duration_ms.is_some() || record.unitless_duration.is_some();
     let ended = has_duration || record.ended_at.is_some() || (names_a_call && record.usage.is_some());
     if let Some(word) = record.outcome.as_deref().filter(|word| ended && is_success(word).is_none() && is_word(word)) {
         let reason = format!("looks like an attempt, and its outcome \"{word}\" is no word for success or failure");

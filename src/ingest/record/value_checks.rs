@@ -30,7 +30,7 @@ pub(super) fn is_readable(field: Field, value: &Scalar<'_>) -> bool {
 /// Longest wait that a client may plan, a year, in ms: spending limits and subscription windows last for months.
 const LONGEST_WAIT_MS: f64 = 366.0 * 86_400e3;
 /// Largest cost of an attempt in US dollars that a row can store.
-pub(in crate::ingest) const DEAREST_USD: f64 = u32::MAX as f64 / 1e6;
+pub(in crate::ingest) const MAX_COST_USD: f64 = u32::MAX as f64 / 1e6;
 /// Largest number of tokens of an attempt that a row can store.
 const MAX_TOKENS: f64 = u32::MAX as f64;
 /// Largest number of an attempt within its call that a row can store.
@@ -43,10 +43,10 @@ fn largest(field: Field) -> Option<f64> {
         Field::DurationS | Field::TtftS | Field::ChunkGapS | Field::TimeoutS => CompactDuration::LONGEST_MS / 1e3,
         Field::DurationUs => CompactDuration::LONGEST_MS * 1e3,
         // The smallest unit that a number without one may be in.
-        Field::DurationNs | Field::DurationBare => CompactDuration::LONGEST_MS * 1e6,
+        Field::DurationNs | Field::DurationUnitless => CompactDuration::LONGEST_MS * 1e6,
         Field::PlannedMs => LONGEST_WAIT_MS,
         Field::PlannedS => LONGEST_WAIT_MS / 1e3,
-        Field::CostUsd => DEAREST_USD,
+        Field::CostUsd => MAX_COST_USD,
         Field::Number => MAX_NUMBER,
         Field::NumberFromZero => MAX_NUMBER - 1.0,
         // More than a row can store is as good as no limit.
@@ -89,7 +89,7 @@ fn number_in(field: Field, value: &Scalar<'_>) -> Option<f64> {
             let number = text.split_once('/').map_or(&**text, |(number, _)| number);
             Scalar::Text(Cow::Borrowed(number)).number()
         }
-        (Field::DurationBare, value) => duration_with_unit_ms(value).map(|ms| ms * 1e6).or_else(|| value.number()),
+        (Field::DurationUnitless, value) => duration_with_unit_ms(value).map(|ms| ms * 1e6).or_else(|| value.number()),
         _ => value.number(),
     }
 }
@@ -141,8 +141,8 @@ mod tests {
             (Field::InputTokens, Scalar::Int(-12)),
             (Field::OutputTokens, Scalar::Float(7.5)),
             (Field::DurationMs, Scalar::Float(-0.5)),
-            (Field::DurationBare, Scalar::Int(-1)),
-            (Field::DurationBare, text("400h")),
+            (Field::DurationUnitless, Scalar::Int(-1)),
+            (Field::DurationUnitless, text("400h")),
             (Field::TtftS, Scalar::Int(-1)),
             (Field::ChunkGapMs, Scalar::Int(-1)),
             (Field::TimeoutS, Scalar::Int(-1)),
@@ -165,13 +165,13 @@ mod tests {
             (Field::Status, text("ok")),
             (Field::DurationMs, Scalar::Int(86_400_000)),
             (Field::DurationNs, Scalar::Int(90_000_000_000)),
-            (Field::DurationBare, Scalar::Int(90_000_000_000)),
+            (Field::DurationUnitless, Scalar::Int(90_000_000_000)),
             (Field::PlannedS, Scalar::Int(86_400 * 30)),
             (Field::MaxAttempts, Scalar::Int(i64::MAX)),
             (Field::Number, Scalar::Float(2.0)),
             (Field::Number, text("2/5")),
             (Field::InputTokens, Scalar::Float(12.0)),
-            (Field::DurationBare, text("1.5s")),
+            (Field::DurationUnitless, text("1.5s")),
         ] {
             assert!(!is_out_of_range(field, &value), "{field:?} {value:?}");
         }

@@ -52,7 +52,7 @@ impl Format for ClaudeCode {
         Order::PerInput
     }
 
-    fn gives_native(&self) -> bool {
+    fn raw_is_native(&self) -> bool {
         true
     }
 

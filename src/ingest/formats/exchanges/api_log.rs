@@ -87,7 +87,7 @@ fn put_times<'t>(record: &mut Record<'t>, pair: &Members<'t>, request: &Members<
     record.put(Field::Ts, pair.first(&TIMES));
     record.put(Field::DurationMs, pair.first(&DURATIONS_MS));
     for key in ["duration", "latency"] {
-        record.put(Field::DurationBare, pair.scalar(key));
+        record.put(Field::DurationUnitless, pair.scalar(key));
     }
     record.put(Field::RunId, pair.first(&["session_id", "run_id"]));
     record.put(Field::RequestId, pair.scalar("request_id"));

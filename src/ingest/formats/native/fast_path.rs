@@ -10,7 +10,7 @@ use super::plan::Plan;
 use super::prototype::{Budget, Made, Prototype};
 use super::trie::{Collect, Fit, ScalarSpan, Trie};
 use crate::ingest::limits::LONGEST_LINE;
-use crate::ingest::record::{Mapping, Memory, Place, Record};
+use crate::ingest::record::{Mapping, Record, RecordCaches, RecordContext};
 use crate::model::AttemptTable;
 
 /// Number of consecutive lines without a fitting plan after which learning pauses: in some logs, no constant bytes
@@ -37,7 +37,7 @@ pub(super) struct FastPath {
     next_pause: u32,
     /// Fingerprint of the user-defined keys the plans were made with.
     own: u64,
-    /// Whether the prototypes are of rows that keep all ids; see [`Place::keep_ids`].
+    /// Whether the prototypes are of rows that keep all ids; see [`RecordContext::keep_ids`].
     keep_ids: bool,
     /// Whether the user-defined keys need the strict reader, so that it reads every line.
     strict: bool,
@@ -86,8 +86,8 @@ impl FastPath {
     pub(super) fn take_similar(
         &mut self,
         text: &str,
-        place: &Place<'_>,
-        memory: &mut Memory,
+        place: &RecordContext<'_>,
+        memory: &mut RecordCaches,
         table: &mut AttemptTable,
     ) -> Option<usize> {
         self.declined = false;
@@ -107,8 +107,8 @@ impl FastPath {
     pub(super) fn read(
         &mut self,
         line: &str,
-        place: &Place<'_>,
-        memory: &mut Memory,
+        place: &RecordContext<'_>,
+        memory: &mut RecordCaches,
         table: &mut AttemptTable,
         done: &mut impl FnMut(Outcome),
     ) -> Route {
@@ -159,6 +159,6 @@ impl FastPath {
 /// Whether prototypes may be of use: a filter needs the record, and prototypes have no run or call given by the
 /// surroundings.
 #[inline]
-fn is_plain(place: &Place<'_>) -> bool {
-    place.filter.is_none() && !place.names_for_others()
+fn is_plain(place: &RecordContext<'_>) -> bool {
+    place.filter.is_none() && !place.has_default_run_or_call()
 }

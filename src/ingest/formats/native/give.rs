@@ -1,14 +1,14 @@
 //! Turns records into attempts and reports the outcome.
 
-use crate::ingest::record::{Memory, Place, Record, Taken, take};
+use crate::ingest::record::{ReadResult, Record, RecordCaches, RecordContext, take};
 use crate::model::AttemptTable;
 
 /// Outcome for one record of a line. Nearly every line contains exactly one record.
 pub(in crate::ingest) enum Outcome {
-    /// See [`Taken`].
-    Taken(Taken),
+    /// See [`ReadResult`].
+    Read(ReadResult),
     /// A value of an attempt that is not valid for its field: the field and the value.
-    Misread(&'static str, String),
+    UnreadableValue(&'static str, String),
     /// A part of the line that cannot be read: column from 1, and the reason.
     Unreadable(u64, String),
 }
@@ -17,16 +17,16 @@ pub(in crate::ingest) enum Outcome {
 pub(super) fn give(
     record: &Record<'_>,
     line: &str,
-    place: &Place<'_>,
-    memory: &mut Memory,
+    place: &RecordContext<'_>,
+    memory: &mut RecordCaches,
     table: &mut AttemptTable,
     done: &mut impl FnMut(Outcome),
 ) -> bool {
     let taken = take(record, line, place, memory, table);
-    let is_attempt = matches!(taken, Taken::Attempt);
+    let is_attempt = matches!(taken, ReadResult::Attempt);
     if is_attempt {
-        record.misread.iter().for_each(|(field, text)| done(Outcome::Misread(field.name(), text.clone())));
+        record.unreadable.iter().for_each(|(field, text)| done(Outcome::UnreadableValue(field.name(), text.clone())));
     }
-    done(Outcome::Taken(taken));
+    done(Outcome::Read(taken));
     is_attempt
 }

@@ -5,14 +5,14 @@ use super::plan::{ErrorPlan, Member, Op, Plan, Target};
 use super::trie::{Collect, Entry};
 use crate::ingest::record::Mapping;
 use crate::ingest::record::error_body;
-use crate::ingest::record::error_keys::{self, DEEPEST, Key};
+use crate::ingest::record::error_keys::{self, BodyKey, MAX_DEPTH};
 use crate::ingest::record::fields::Field;
 use crate::ingest::record::header_names;
 use crate::ingest::record::json::{Fault, Reader};
-use crate::ingest::record::mapping::Own;
+use crate::ingest::record::mapping::CustomKey;
 use crate::ingest::record::nested::{Container, container_of};
-use crate::ingest::record::parts::{CLIENT_NAME, CLIENT_VERSION, HOST_NAME, is_usage};
-use crate::ingest::record::spellings::{OWN, lookup};
+use crate::ingest::record::record_builder::{CLIENT_NAME, CLIENT_VERSION, HOST_NAME, is_usage};
+use crate::ingest::record::spellings::{CUSTOM, lookup};
 
 /// Maximum length of a line to learn from, in bytes: longer lines rarely share their constant bytes.
 const LONGEST: usize = 16 << 10;
@@ -63,7 +63,7 @@ impl Learner {
 
     /// Learns the members of a container, unless the container's key is itself a field.
     fn members_of(&mut self, reader: &mut Reader<'_>, container: &Container) -> Learnt<()> {
-        if container.itself {
+        if container.is_also_field {
             return give_up(reader);
         }
         reader.object(|reader, key| match container.inner(&key).filter(|_| opens(reader)) {
@@ -73,9 +73,9 @@ impl Learner {
     }
 
     /// Learns the value of a user-defined key, unless it serves more than one purpose.
-    fn own_value(&mut self, reader: &mut Reader<'_>, own: &Own, built_in: bool) -> Learnt<()> {
+    fn own_value(&mut self, reader: &mut Reader<'_>, own: &CustomKey, built_in: bool) -> Learnt<()> {
         match &own.target {
-            Some(target) if own.below.is_empty() => self.value(reader, &target.name, target.field, OWN),
+            Some(target) if own.below.is_empty() => self.value(reader, &target.name, target.field, CUSTOM),
             None if !built_in && opens(reader) => reader.object(|reader, key| match own.below.get(&key) {
                 Some(own) => {
                     let built_in = is_built_in(reader, &key);
@@ -92,7 +92,7 @@ impl Learner {
         match field {
             Field::Headers if opens(reader) => reader.object(|reader, name| self.header(reader, &name)),
             Field::RequestHeaders if opens(reader) => reader.object(|reader, name| {
-                if header_names::is_of_request(&name) { self.header(reader, &name) } else { self.skip(reader) }
+                if header_names::identifies_sender(&name) { self.header(reader, &name) } else { self.skip(reader) }
             }),
             Field::Usage if opens(reader) => reader.object(|reader, key| match lookup(&key) {
                 Some((field, _)) if is_usage(field) => self.scalar(reader, Target::Usage(field)),
@@ -104,7 +104,7 @@ impl Learner {
                 _ => self.skip(reader),
             }),
             Field::Host if opens(reader) => reader.object(|reader, key| match &*key {
-                HOST_NAME => self.scalar(reader, Target::Field(Field::Host, OWN)),
+                HOST_NAME => self.scalar(reader, Target::Field(Field::Host, CUSTOM)),
                 _ => self.skip(reader),
             }),
             Field::Error => {
@@ -161,7 +161,7 @@ impl Learner {
     fn error(&mut self, reader: &mut Reader<'_>, depth: u8) -> Learnt<ErrorPlan> {
         match reader.peek() {
             Some(b'{') => self.members(reader, depth + 1).map(ErrorPlan::Object),
-            Some(b'[') if depth < DEEPEST => {
+            Some(b'[') if depth < MAX_DEPTH => {
                 let mut plans = Vec::new();
                 reader.list(|reader| {
                     plans.push(self.error(reader, depth + 1)?);
@@ -178,10 +178,10 @@ impl Learner {
         let mut members = Vec::new();
         reader.object(|reader, key| {
             members.push(match error_keys::key(&key, depth) {
-                Some(Key::Error) => Member::Error(self.error(reader, depth)?),
-                Some(Key::More | Key::Deeper) => Member::More(self.error(reader, depth)?),
-                Some(Key::Said(part)) => self.bare(reader).map(|()| Member::Part(part))?,
-                Some(Key::Previous) => return give_up(reader),
+                Some(BodyKey::Error) => Member::Error(self.error(reader, depth)?),
+                Some(BodyKey::Nested | BodyKey::NestedInError) => Member::More(self.error(reader, depth)?),
+                Some(BodyKey::Value(part)) => self.bare(reader).map(|()| Member::Part(part))?,
+                Some(BodyKey::PreviousErrors) => return give_up(reader),
                 None => Member::Skip(self.pass(reader, 0)?),
             });
             Ok(())

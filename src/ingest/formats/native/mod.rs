@@ -14,8 +14,8 @@ use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
-use crate::ingest::record::{Mapping, Memory, Place, Record, Taken, fill, whole_record};
-use crate::ingest::sink::{Sink, To};
+use crate::ingest::record::{Mapping, ReadResult, Record, RecordCaches, RecordContext, fill, whole_record};
+use crate::ingest::sink::{Destination, Sink};
 use crate::model::AttemptTable;
 use fast_path::{FastPath, Route};
 pub(in crate::ingest) use give::Outcome;
@@ -65,7 +65,7 @@ impl Format for Native {
         if certain > 0 && certain * 2 >= all { Match::Sure } else { Match::weak(attempts, all) }
     }
 
-    fn gives_native(&self) -> bool {
+    fn raw_is_native(&self) -> bool {
         true
     }
 
@@ -90,14 +90,14 @@ impl NativeDecoder {
 impl Decoder for NativeDecoder {
     fn decode(&mut self, block: &Block<'_>, sink: &mut Sink<'_>) {
         let own = &sink.dialect().fields;
-        if let To::Rows { memory, .. } = &sink.to {
-            self.fast_path.begin(own, sink.reading.keep_ids, memory.table());
+        if let Destination::Rows { caches, .. } = &sink.to {
+            self.fast_path.begin(own, sink.reading.keep_ids, caches.table());
         }
         let mut lines = block.lines();
         while let Some(at) = lines.position() {
-            let place = sink.reading.place(at);
-            if let (To::Rows { table, memory }, Some(text)) = (&mut sink.to, lines.rest())
-                && let Some(length) = self.fast_path.take_similar(text, &place, memory, table)
+            let place = sink.reading.record_context(at);
+            if let (Destination::Rows { table, caches }, Some(text)) = (&mut sink.to, lines.rest())
+                && let Some(length) = self.fast_path.take_similar(text, &place, caches, table)
             {
                 lines.skip(length);
                 sink.counts.attempt();
@@ -106,11 +106,11 @@ impl Decoder for NativeDecoder {
             let Some(line) = lines.read(sink, at) else { continue };
             let Sink { reading, counts, to, .. } = sink;
             match to {
-                To::Callback(_) => read_strictly(&line, own, |piece| look_at(piece, sink, &line, at)),
-                To::Rows { table, memory } => {
-                    read_line(&line, &place, &mut self.fast_path, memory, table, |outcome| match outcome {
-                        Outcome::Taken(taken) => counts.taken(taken, &line, at, reading),
-                        Outcome::Misread(field, text) => counts.misread.count(field, &text, at.line),
+                Destination::Callback(_) => read_strictly(&line, own, |piece| look_at(piece, sink, &line, at)),
+                Destination::Rows { table, caches } => {
+                    read_line(&line, &place, &mut self.fast_path, caches, table, |outcome| match outcome {
+                        Outcome::Read(taken) => counts.count(taken, &line, at, reading),
+                        Outcome::UnreadableValue(field, text) => counts.unreadable.count(field, &text, at.line),
                         Outcome::Unreadable(column, reason) => counts.reject(at, column, reason, &line, reading),
                     });
                 }
@@ -124,9 +124,9 @@ impl Decoder for NativeDecoder {
 /// borrowed record. A line the strict parse rejects is repaired and read again in pieces.
 fn read_line(
     line: &str,
-    place: &Place<'_>,
+    place: &RecordContext<'_>,
     fast_path: &mut FastPath,
-    memory: &mut Memory,
+    memory: &mut RecordCaches,
     table: &mut AttemptTable,
     mut done: impl FnMut(Outcome),
 ) {
@@ -149,7 +149,7 @@ fn read_line(
         Strict::Record(record, text) => {
             give(record, text, place, memory, table, &mut done);
         }
-        Strict::Noise => done(Outcome::Taken(Taken::NotAnAttempt)),
+        Strict::Noise => done(Outcome::Read(ReadResult::NotAnAttempt)),
         Strict::Broken(column, reason) => done(Outcome::Unreadable(column, reason)),
     });
 }

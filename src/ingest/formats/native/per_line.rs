@@ -6,10 +6,10 @@
 use super::plan::{Role, Target};
 use super::slot::{Amount, Slot, Text, Tokens, Unit, varies};
 use super::trie::{ScalarSpan, Step};
-use crate::ingest::conventions::Moments;
+use crate::ingest::conventions::RecordTimes;
 use crate::ingest::record::digits;
 use crate::ingest::record::scan::{self, Kind};
-use crate::ingest::record::{DEAREST_USD, cost_micro_usd, ttft_ms_plus_1};
+use crate::ingest::record::{MAX_COST_USD, cost_micro_usd, ttft_ms_plus_1};
 use crate::ingest::timestamp;
 use crate::model::{CompactDuration, Detail, LimitKind, Time, Usage, Zone};
 
@@ -197,9 +197,9 @@ impl<'l> PerLine<'l> {
 
     /// Returns the times and the duration.
     #[inline]
-    pub(super) fn moments(&self) -> Option<Moments> {
+    pub(super) fn moments(&self) -> Option<RecordTimes> {
         let [stamp, started, ended] = self.times;
-        let (duration_ms, bare_duration) = match self.duration {
+        let (duration_ms, unitless_duration) = match self.duration {
             Some((Unit::Ms, ms)) => (Some(ms), None),
             Some((Unit::S, s)) => (Some(s * 1e3), None),
             Some((Unit::Us, us)) => (Some(us / 1e3), None),
@@ -211,11 +211,11 @@ impl<'l> PerLine<'l> {
             None => (None, None),
         };
         possible(duration_ms, CompactDuration::LONGEST_MS)?;
-        Some(Moments { stamp, started, ended, duration_ms, bare_duration })
+        Some(RecordTimes { stamp, started, ended, duration_ms, unitless_duration })
     }
 
     /// Returns whether a time between chunks is given; `None` also for a long one, which a detail beside the row stores,
-    /// and for a negative one, which counts as misread.
+    /// and for a negative one, which counts as unreadable.
     #[inline]
     pub(super) fn has_chunk_gap(&self) -> Option<bool> {
         let gap = self.amounts[Amount::ChunkGapMs as usize];
@@ -228,14 +228,14 @@ impl<'l> PerLine<'l> {
     }
 
     /// Returns the usage, if the line has any; `None` also for amounts that are negative or more than a row
-    /// can store, which count as misread.
+    /// can store, which count as unreadable.
     #[inline]
     pub(super) fn usage(&self) -> Option<Option<Usage>> {
         let [ttft_ms, _, cost_usd] = self.amounts;
         if ttft_ms.is_none() && cost_usd.is_none() && self.tokens.iter().all(Option::is_none) {
             return Some(None);
         }
-        possible(cost_usd, DEAREST_USD)?;
+        possible(cost_usd, MAX_COST_USD)?;
         possible(ttft_ms, CompactDuration::LONGEST_MS)?;
         let tokens = |which: Tokens| u32::try_from(self.tokens[which as usize].unwrap_or_default()).ok();
         Some(Some(Usage {
@@ -249,7 +249,7 @@ impl<'l> PerLine<'l> {
     }
 }
 
-/// Returns `None` for a number that is negative or above `most`, which the record counts as misread.
+/// Returns `None` for a number that is negative or above `most`, which the record counts as unreadable.
 #[inline]
 fn possible(number: Option<f64>, most: f64) -> Option<()> {
     number.is_none_or(|number| (0.0..=most).contains(&number)).then_some(())

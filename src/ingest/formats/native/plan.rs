@@ -6,11 +6,11 @@
 use super::trie::ScalarSpan;
 use crate::ingest::record::Record;
 use crate::ingest::record::error_body::ErrorBody;
-use crate::ingest::record::error_keys::Part;
+use crate::ingest::record::error_keys::BodyField;
 use crate::ingest::record::fields::Field;
 use crate::ingest::record::header_names::Header;
 use crate::ingest::record::json::{self, Reader};
-use crate::ingest::record::parts::Parts;
+use crate::ingest::record::record_builder::RecordBuilder;
 use crate::ingest::record::scalar::Scalar;
 use crate::ingest::record::scan::Kind;
 
@@ -68,7 +68,7 @@ pub(super) enum ErrorPlan {
 #[derive(Debug)]
 pub(super) enum Member {
     Skip(usize),
-    Part(Part),
+    Part(BodyField),
     Error(ErrorPlan),
     More(ErrorPlan),
 }
@@ -87,7 +87,7 @@ pub(super) enum Role {
 impl Plan {
     /// Fills an empty record from the scalars of `line`.
     pub(super) fn fill<'l>(&self, line: &'l str, scalars: &[ScalarSpan], record: &mut Record<'l>) {
-        let mut parts = Parts::of(record);
+        let mut parts = RecordBuilder::of(record);
         let mut rest = Rest { line, scalars: scalars.iter() };
         for op in &self.ops {
             match op {
@@ -128,7 +128,7 @@ impl Plan {
 
 impl Target {
     #[inline]
-    fn set<'l>(self, rest: &mut Rest<'l, '_>, parts: &mut Parts<'_, 'l>) {
+    fn set<'l>(self, rest: &mut Rest<'l, '_>, parts: &mut RecordBuilder<'_, 'l>) {
         match self {
             Target::Field(field, rank) => match rest.text() {
                 Some(text) => parts.set_text(field, rank, text),

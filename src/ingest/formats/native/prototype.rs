@@ -7,9 +7,9 @@ use super::slot::{is_of_failures, varies};
 use super::trie::{Entry, ScalarSpan, Step};
 use crate::ingest::record::fields::Field;
 use crate::ingest::record::header_names::Header;
-use crate::ingest::record::origins::{NAMES, Origins};
+use crate::ingest::record::origins::{ORIGIN_NAMES, OriginCache};
 use crate::ingest::record::scan::Kind;
-use crate::ingest::record::{FINGERPRINT, Place, Record, body_hash, fingerprint, keep_ids, kept_id};
+use crate::ingest::record::{FINGERPRINT, Record, RecordContext, body_hash, fingerprint, keep_ids, truncated_id};
 use crate::model::{
     Attempt, AttemptTable, CompactDuration, Detail, DetailId, Flags, LimitKind, Origin, OriginId, Reading,
 };
@@ -30,7 +30,7 @@ pub(super) struct Prototype {
     is_numbered: bool,
     /// Limits per interval.
     limits: Vec<(LimitKind, i64)>,
-    names: [Box<str>; NAMES],
+    names: [Box<str>; ORIGIN_NAMES],
     /// Origin of these names in the current table, set on first use.
     pub(super) origin: Option<(Origin, OriginId)>,
 }
@@ -41,20 +41,20 @@ pub(super) struct Made<'l, 'a> {
     pub(super) scalars: &'a [ScalarSpan],
     pub(super) plan: &'a Plan,
     pub(super) record: &'a Record<'l>,
-    pub(super) place: &'a Place<'a>,
+    pub(super) place: &'a RecordContext<'a>,
     pub(super) table: &'a AttemptTable,
 }
 
 impl Prototype {
     /// Returns whether a record's row may become a prototype: a success without error, nested outcome, times in whole
-    /// seconds or misread values.
+    /// seconds or unreadable values.
     pub(super) fn is_possible(record: &Record<'_>, row: &Attempt) -> bool {
         row.class.is_none()
             && (200..300).contains(&row.status)
             && !record.outcome_is_nested
             && !record.error.present
             && !record.whole_seconds
-            && record.misread.is_empty()
+            && record.unreadable.is_empty()
     }
 
     /// Returns the prototype of a line; `None` if its row depends on values that lines like it need not share.
@@ -111,8 +111,8 @@ impl Prototype {
         &mut self,
         line: &str,
         said: &PerLine<'_>,
-        place: &Place<'_>,
-        origins: &mut Origins,
+        place: &RecordContext<'_>,
+        origins: &mut OriginCache,
         table: &mut AttemptTable,
     ) -> Option<()> {
         let (mut row, usage) = (self.row_of(said, line, place)?, said.usage()?);
@@ -125,7 +125,7 @@ impl Prototype {
         }
         let (run, call) = self.names_of(said);
         let (request_id, request_hash) = (said.request_id(), body_hash(said.request_hash()));
-        row.run = table.names.intern(run.unwrap_or(place.stream));
+        row.run = table.names.intern(run.unwrap_or(place.default_run));
         match self.detail {
             None => {
                 row.detail = keep_ids(table, (request_id, call), request_hash, place, row.number);
@@ -133,7 +133,7 @@ impl Prototype {
             }
             Some(detail) => {
                 let (request_id, call_id) =
-                    (table.store_text(request_id.map(kept_id)), table.store_text(call.map(kept_id)));
+                    (table.store_text(request_id.map(truncated_id)), table.store_text(call.map(truncated_id)));
                 table.push(row, Some(Detail { request_id, call_id, request_hash, ..detail }), usage);
             }
         }
@@ -142,8 +142,8 @@ impl Prototype {
 
     /// Returns the row of a line, except for what requires the table.
     #[inline(always)] // Moving the returned row costs as much as the rest.
-    fn row_of(&self, said: &PerLine<'_>, line: &str, place: &Place<'_>) -> Option<Attempt> {
-        let (sent, duration_ms) = place.conventions.sent(&said.moments()?)?;
+    fn row_of(&self, said: &PerLine<'_>, line: &str, place: &RecordContext<'_>) -> Option<Attempt> {
+        let (sent, duration_ms) = place.conventions.sent_and_duration(&said.moments()?)?;
         let (run, call) = self.names_of(said);
         let request_id = said.request_id();
         let mut flags = self.row.flags;
@@ -155,7 +155,7 @@ impl Prototype {
         flags.set(Flags::COST, said.has_cost());
         Some(Attempt {
             sent,
-            key: fingerprint(run, call, place.stream),
+            key: fingerprint(run, call, place.default_run),
             file: place.file,
             line: place.line,
             identity: (FINGERPRINT.hash_one(request_id.unwrap_or(line)) >> 32) as u32,

@@ -76,7 +76,7 @@ impl Slot {
                 Field::DurationS => Slot::Duration(Unit::S),
                 Field::DurationUs => Slot::Duration(Unit::Us),
                 Field::DurationNs => Slot::Duration(Unit::Ns),
-                Field::DurationBare => Slot::Duration(Unit::Bare),
+                Field::DurationUnitless => Slot::Duration(Unit::Bare),
                 Field::TtftMs => Slot::Amount(Amount::TtftMs),
                 Field::ChunkGapMs => Slot::Amount(Amount::ChunkGapMs),
                 Field::CostUsd => Slot::Amount(Amount::CostUsd),

@@ -41,7 +41,7 @@ impl Format for Console {
         Order::PerInput
     }
 
-    fn gives_native(&self) -> bool {
+    fn raw_is_native(&self) -> bool {
         true
     }
 

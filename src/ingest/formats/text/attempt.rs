@@ -2,7 +2,7 @@
 
 use super::clock::LineTime;
 use crate::ingest::position::{Defaults, Position};
-use crate::ingest::record::{Field, Record, Times, provider_in};
+use crate::ingest::record::{Field, Record, TimePrecision, provider_in};
 use crate::ingest::sink::Sink;
 use crate::model::Time;
 
@@ -148,7 +148,7 @@ impl Call {
             record.put(Field::StartedAt, times.sent.0);
             record.put(Field::EndedAt, times.ended.map(|time| time.0));
             let line_time = attempt.ended.or(attempt.begun);
-            record.times = line_time.map_or(Times::Dated, |line_time| line_time.times);
+            record.time_precision = line_time.map_or(TimePrecision::Dated, |line_time| line_time.time_precision);
             record.whole_seconds = line_time.is_some_and(|line_time| line_time.is_whole_seconds);
             sink.record(&record, &attempt.raw, at);
         }
@@ -251,7 +251,12 @@ mod tests {
     use super::*;
 
     fn line_time(ms: i64) -> Option<LineTime> {
-        Some(LineTime { at: Time(ms * 1000), slack_us: 999_999, times: Times::Dated, is_whole_seconds: true })
+        Some(LineTime {
+            at: Time(ms * 1000),
+            slack_us: 999_999,
+            time_precision: TimePrecision::Dated,
+            is_whole_seconds: true,
+        })
     }
 
     fn failed(begun: Option<i64>, ended: i64, planned_ms: Option<f64>) -> Attempt {

@@ -1,7 +1,7 @@
 //! Determines when a line was written: from its timestamp, from its envelope, or from its position alone.
 
 use crate::ingest::position::Position;
-use crate::ingest::record::Times;
+use crate::ingest::record::TimePrecision;
 use crate::ingest::timestamp;
 use crate::model::{Time, UNDATED_START, UNTIMED_START, Zone};
 
@@ -12,7 +12,7 @@ pub(in crate::ingest::formats) struct LineTime {
     /// The true time may be later by up to this many µs.
     pub(in crate::ingest::formats) slack_us: i64,
     /// Whether a clock was read, and whether it included the date.
-    pub(in crate::ingest::formats) times: Times,
+    pub(in crate::ingest::formats) time_precision: TimePrecision,
     /// Whether the timestamp is in whole seconds.
     pub(in crate::ingest::formats) is_whole_seconds: bool,
 }
@@ -20,7 +20,7 @@ pub(in crate::ingest::formats) struct LineTime {
 impl LineTime {
     /// Returns whether no clock was read, so that the time only expresses an order.
     pub(in crate::ingest::formats) fn is_made_up(self) -> bool {
-        self.times == Times::OrderOnly
+        self.time_precision == TimePrecision::OrderOnly
     }
 }
 
@@ -55,29 +55,35 @@ impl Clock {
     /// Returns when `line` at position `at` was written.
     pub(in crate::ingest::formats) fn read(&mut self, line: &str, at: &Position<'_>, zone: Zone) -> LineTime {
         let slack_us = |is_whole| if is_whole { WHOLE_SECOND_US } else { 0 };
-        let of_line = leading_time(line, zone).map(|(time, is_whole, _)| (time, slack_us(is_whole), Times::Dated));
-        let dated = of_line.or_else(|| Some((at.defaults?.time?, 0, Times::Dated)));
-        let found =
-            dated.or_else(|| self.by_time_of_day(line).map(|(time, whole)| (time, slack_us(whole), Times::Undated)));
-        if let Some((stamp, slack_us, times)) = found {
+        let of_line =
+            leading_time(line, zone).map(|(time, is_whole, _)| (time, slack_us(is_whole), TimePrecision::Dated));
+        let dated = of_line.or_else(|| Some((at.defaults?.time?, 0, TimePrecision::Dated)));
+        let found = dated
+            .or_else(|| self.by_time_of_day(line).map(|(time, whole)| (time, slack_us(whole), TimePrecision::Undated)));
+        if let Some((stamp, slack_us, time_precision)) = found {
             // A line is not earlier than those before it, within the slack of its timestamp.
             let at = stamp.max(self.earliest.min(stamp.plus_us(slack_us)));
             let is_whole_seconds = slack_us > 0;
-            let line_time = LineTime { at, slack_us: slack_us - at.us_since(stamp), times, is_whole_seconds };
+            let line_time = LineTime { at, slack_us: slack_us - at.us_since(stamp), time_precision, is_whole_seconds };
             (self.earliest, self.last) = (at, Some(line_time));
             return line_time;
         }
         // A line without a time that follows one with a time is taken to be written at that time.
         self.last.unwrap_or_else(|| {
             self.made_up = self.made_up.plus_us(BETWEEN_LINES_US);
-            LineTime { at: self.made_up, slack_us: 0, times: Times::OrderOnly, is_whole_seconds: false }
+            LineTime {
+                at: self.made_up,
+                slack_us: 0,
+                time_precision: TimePrecision::OrderOnly,
+                is_whole_seconds: false,
+            }
         })
     }
 
     /// Returns the time of day at the start of a line, offset by the days passed so far.
     fn by_time_of_day(&mut self, line: &str) -> Option<(Time, bool)> {
         // If other lines have dates, it is not a timestamp.
-        let before = self.last.filter(|last| last.times == Times::Undated);
+        let before = self.last.filter(|last| last.time_precision == TimePrecision::Undated);
         if before.is_none() && self.last.is_some() {
             return None;
         }
@@ -214,7 +220,10 @@ mod tests {
         let mut read = |line| clock.read(line, &at, Zone::UTC);
         let first = read("23:59:59.500 - a");
         let (second, third, without_time) = (read("[00:00:01] b"), read("00:00:01,250 c"), read("d"));
-        assert_eq!((first.times, first.slack_us, second.slack_us), (Times::Undated, 0, WHOLE_SECOND_US));
+        assert_eq!(
+            (first.time_precision, first.slack_us, second.slack_us),
+            (TimePrecision::Undated, 0, WHOLE_SECOND_US)
+        );
         assert_eq!((second.at.us_since(first.at), third.at.us_since(second.at)), (1_500_000, 250_000));
         assert_eq!(without_time, third);
         for other in ["23:59", "23:59:61.5", "24:00:00 a", "10:00:05Z", "10:00:05. a", "10:00:0é"] {

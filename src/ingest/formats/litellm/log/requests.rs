@@ -108,7 +108,7 @@ impl Request {
             model_api::put_url(&mut record, Cow::Borrowed(self.url.as_str()));
         }
         let line_time = self.ended.or(self.begun);
-        record.times = line_time.map(|line_time| line_time.times).unwrap_or_default();
+        record.time_precision = line_time.map(|line_time| line_time.time_precision).unwrap_or_default();
         record.whole_seconds = line_time.is_some_and(|line_time| line_time.is_whole_seconds);
         record.attempts_implied = self.attempts_implied.or_else(|| self.sdk_attempts());
         let at = Position { line: self.line, record: self.record, defaults: self.defaults.as_ref() };

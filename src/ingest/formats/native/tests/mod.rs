@@ -70,22 +70,27 @@ fn read(lines: &[String], dialect: &Dialect, mut fast_path: FastPath) -> String 
 fn rows_of(lines: &[String], dialect: &Dialect, fast_path: &mut FastPath, keep_ids: bool) -> String {
     let mut table = AttemptTable::default();
     let mut out = String::new();
-    let mut memory = Memory::default();
+    let mut memory = RecordCaches::default();
     memory.start_table(0, &mut table);
     fast_path.begin(&dialect.fields, keep_ids, memory.table());
     for (number, line) in lines.iter().enumerate() {
         let line_number = number as u32 + 1;
-        let place = Place { line: line_number, stream: "file:x", keep_ids, ..Place::anywhere(Zone::UTC, dialect) };
+        let place = RecordContext {
+            line: line_number,
+            default_run: "file:x",
+            keep_ids,
+            ..RecordContext::standalone(Zone::UTC, dialect)
+        };
         if take_similar(line, &place, fast_path, &mut memory, &mut table) {
             out += "A";
             continue;
         }
         read_line(line, &place, fast_path, &mut memory, &mut table, |outcome| {
             out += match outcome {
-                Outcome::Taken(Taken::Attempt) => "A",
-                Outcome::Taken(Taken::Unclear(_)) => "U",
-                Outcome::Taken(_) => "S",
-                Outcome::Misread(..) => "M",
+                Outcome::Read(ReadResult::Attempt) => "A",
+                Outcome::Read(ReadResult::UnknownOutcome(_)) => "U",
+                Outcome::Read(_) => "S",
+                Outcome::UnreadableValue(..) => "M",
                 Outcome::Unreadable(..) => "R",
             };
         });
@@ -118,9 +123,9 @@ fn rows_of(lines: &[String], dialect: &Dialect, fast_path: &mut FastPath, keep_i
 /// Reads a line if a prototype fits it, with a line after it that must make no difference.
 fn take_similar(
     line: &str,
-    place: &Place<'_>,
+    place: &RecordContext<'_>,
     fast_path: &mut FastPath,
-    memory: &mut Memory,
+    memory: &mut RecordCaches,
     table: &mut AttemptTable,
 ) -> bool {
     let ending = ["\n", "\r\n", "\n\"", "\n}", ""][line.len() % 5];
@@ -233,7 +238,7 @@ fn assert_agree(sample: &[&str], dialect: &Dialect, seeds: u64) {
 
 #[test]
 fn fast_path_and_strict_reader_agree() {
-    assert_agree(LINES, Dialect::PLAIN, 3000);
+    assert_agree(LINES, Dialect::BUILT_IN, 3000);
 }
 
 #[test]
@@ -256,7 +261,7 @@ fn own_keys_win_over_those_built_in() {
 #[test]
 fn the_third_line_with_the_same_constants_is_read_by_a_prototype() {
     let own = own();
-    for (sample, dialect) in [(&LINES[..4], Dialect::PLAIN), (&OWN_LINES[..1], &own)] {
+    for (sample, dialect) in [(&LINES[..4], Dialect::BUILT_IN), (&OWN_LINES[..1], &own)] {
         for line in sample.iter().filter(|line| !line.contains('\\')) {
             assert_eq!(routes(&[*line; 3], dialect), [Some(Route::Unknown), Some(Route::Plan), None], "{line}");
         }
@@ -267,8 +272,8 @@ fn the_third_line_with_the_same_constants_is_read_by_a_prototype() {
 fn routes(lines: &[&str], dialect: &Dialect) -> Vec<Option<Route>> {
     let mut table = AttemptTable::default();
     let mut fast_path = FastPath::default();
-    let place = Place { line: 1, stream: "file:x", ..Place::anywhere(Zone::UTC, dialect) };
-    let mut memory = Memory::default();
+    let place = RecordContext { line: 1, default_run: "file:x", ..RecordContext::standalone(Zone::UTC, dialect) };
+    let mut memory = RecordCaches::default();
     memory.start_table(0, &mut table);
     fast_path.begin(&dialect.fields, false, memory.table());
     let mut route = |line: &&str| {
@@ -294,7 +299,7 @@ fn lines_that_differ_in_times_ids_and_amounts_share_a_prototype() {
     };
     let last = |other: &str| {
         let lines = [line(0, "m", 200), line(1, "m", 200), other.to_owned()];
-        routes(&lines.each_ref().map(String::as_str), Dialect::PLAIN)[2]
+        routes(&lines.each_ref().map(String::as_str), Dialect::BUILT_IN)[2]
     };
     assert_eq!(last(&line(42, "m", 200)), None);
     for other in [line(2, "n", 200), line(2, "m", 201), line(2, "m", 529)] {
@@ -323,7 +328,7 @@ fn a_value_that_stands_in_for_another_makes_no_prototype() {
         };
         let lines = [line(first), line(first), line(first), line(second), line(second)];
         let (fast, strict) = (FastPath::default(), FastPath::closed());
-        assert_eq!(read(&lines, Dialect::PLAIN, fast), read(&lines, Dialect::PLAIN, strict), "{}", lines[3]);
+        assert_eq!(read(&lines, Dialect::BUILT_IN, fast), read(&lines, Dialect::BUILT_IN, strict), "{}", lines[3]);
     }
 }
 
@@ -333,13 +338,13 @@ fn plans_made_with_other_keys_are_forgotten() {
     let mut fast_path = FastPath::default();
     let mut statuses = Vec::new();
     for dialect in
-        [Dialect::PLAIN, &Dialect { fields: Mapping::new([("st", "status")]).unwrap(), ..Dialect::default() }]
+        [Dialect::BUILT_IN, &Dialect { fields: Mapping::new([("st", "status")]).unwrap(), ..Dialect::default() }]
     {
         let mut table = AttemptTable::default();
-        let mut memory = Memory::default();
+        let mut memory = RecordCaches::default();
         memory.start_table(0, &mut table);
         fast_path.begin(&dialect.fields, false, memory.table());
-        let place = Place { line: 1, stream: "file:x", ..Place::anywhere(Zone::UTC, dialect) };
+        let place = RecordContext { line: 1, default_run: "file:x", ..RecordContext::standalone(Zone::UTC, dialect) };
         read_line(&line, &place, &mut fast_path, &mut memory, &mut table, |_| {});
         read_line(&line, &place, &mut fast_path, &mut memory, &mut table, |_| {});
         statuses.extend(table.rows.iter().map(|row| row.status));

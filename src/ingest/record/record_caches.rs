@@ -1,6 +1,6 @@
 //! State that a worker keeps between records: caches, since logs repeat the same values.
 
-use super::origins::Origins;
+use super::origins::OriginCache;
 use super::stated_waits::StatedWaitCache;
 use super::verdict_cache::VerdictCache;
 use crate::model::{AttemptTable, BucketWidths};
@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Caches of origins, verdicts and stated waits, and state of the current table.
 #[derive(Debug, Default)]
-pub(in crate::ingest) struct Memory {
-    pub(in crate::ingest) origins: Origins,
+pub(in crate::ingest) struct RecordCaches {
+    pub(in crate::ingest) origins: OriginCache,
     pub(in crate::ingest) verdicts: VerdictCache,
     pub(in crate::ingest) waits: StatedWaitCache,
     /// Bucket widths of the rate limit readings of the previous table, with which the next one begins.
@@ -20,7 +20,7 @@ pub(in crate::ingest) struct Memory {
     table: u64,
 }
 
-impl Memory {
+impl RecordCaches {
     /// Starts `table`, a part of the analysis of this number, and clears what belonged to another table or analysis.
     pub(in crate::ingest) fn start_table(&mut self, analysis: u64, table: &mut AttemptTable) {
         static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -34,7 +34,7 @@ impl Memory {
         self.verdicts.clear();
     }
 
-    /// Keeps from `table`, which is complete, what is useful for the next one.
+    /// Keeps the widths of `table`, which is complete, for the next table.
     pub(in crate::ingest) fn end_table(&mut self, table: &mut AttemptTable) {
         self.widths = table.headroom.widths(&table.names);
     }

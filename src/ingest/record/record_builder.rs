@@ -4,37 +4,37 @@ use super::error_body::{self, ErrorBody};
 use super::fields::{FIELDS, Field};
 use super::headers;
 use super::json::{Fault, Reader};
-use super::mapping::{Mapping, Own};
+use super::mapping::{CustomKey, Mapping};
 use super::nested::{Container, container};
 use super::outcome_words::kind_named;
 use super::resolved::logged;
 use super::scalar::Scalar;
-use super::spellings::{LOOSE, NESTED, OWN, lookup};
+use super::spellings::{CUSTOM, LOOSE, NESTED, lookup};
 use super::typed::Record;
 use std::borrow::Cow;
 
 /// Reads one object into an empty record. Text after the object is left to the caller.
 pub(in crate::ingest) fn read<'a>(
     reader: &mut Reader<'a>,
-    own: &Mapping,
+    custom: &Mapping,
     record: &mut Record<'a>,
 ) -> Result<(), Fault> {
-    let mut parts = Parts::of(record);
+    let mut builder = RecordBuilder::of(record);
     reader.object(|reader, key| {
-        if !own.is_empty()
-            && let Some(own) = own.get(&key)
+        if !custom.is_empty()
+            && let Some(custom) = custom.get(&key)
         {
-            return parts.read_own(reader, &key, own);
+            return builder.read_custom(reader, &key, custom);
         }
-        parts.read_known(reader, &key)
+        builder.read_known(reader, &key)
     })?;
-    own.constants().iter().for_each(|(field, value)| parts.set_constant(*field, value));
-    parts.finish();
+    custom.constants().iter().for_each(|(field, value)| builder.set_constant(*field, value));
+    builder.finish();
     Ok(())
 }
 
 /// A record being read.
-pub(in crate::ingest) struct Parts<'r, 'a> {
+pub(in crate::ingest) struct RecordBuilder<'r, 'a> {
     pub(in crate::ingest) record: &'r mut Record<'a>,
     /// The body of the response.
     pub(in crate::ingest) body: ErrorBody<'a>,
@@ -42,10 +42,10 @@ pub(in crate::ingest) struct Parts<'r, 'a> {
     ranks: [u8; FIELDS],
 }
 
-impl<'r, 'a> Parts<'r, 'a> {
+impl<'r, 'a> RecordBuilder<'r, 'a> {
     /// Starts reading into `record`, which must be empty.
-    pub(in crate::ingest) fn of(record: &'r mut Record<'a>) -> Parts<'r, 'a> {
-        Parts { record, body: ErrorBody::default(), ranks: [u8::MAX; FIELDS] }
+    pub(in crate::ingest) fn of(record: &'r mut Record<'a>) -> RecordBuilder<'r, 'a> {
+        RecordBuilder { record, body: ErrorBody::default(), ranks: [u8::MAX; FIELDS] }
     }
 
     /// Sets `field`, unless it was set by a better spelling.
@@ -60,13 +60,13 @@ impl<'r, 'a> Parts<'r, 'a> {
         }
     }
 
-    /// Like [`Parts::set`], for a string, which most fields store unchanged.
+    /// Like [`RecordBuilder::set`], for a string, which most fields store unchanged.
     #[inline]
     pub(in crate::ingest) fn set_text(&mut self, field: Field, rank: u8, text: &'a str) {
         if self.outranks(field, rank) {
             let text = Cow::Borrowed(text);
-            match self.record.words(field) {
-                Some(place) => *place = Some(text),
+            match self.record.text_field_mut(field) {
+                Some(stored) => *stored = Some(text),
                 None => {
                     self.record.put(field, Scalar::Text(text));
                 }
@@ -88,15 +88,15 @@ impl<'r, 'a> Parts<'r, 'a> {
     /// Sets `field` if it is not set yet.
     fn set_constant(&mut self, field: Field, value: &str) {
         if self.ranks[field as usize] == u8::MAX {
-            self.set(field, OWN, Scalar::Text(Cow::Owned(value.to_owned())));
+            self.set(field, CUSTOM, Scalar::Text(Cow::Owned(value.to_owned())));
         }
     }
 
     /// Sets what depends on the whole record.
     pub(in crate::ingest) fn finish(self) {
-        let own_outcome = OUTCOMES.iter().any(|field| self.ranks[*field as usize] < NESTED);
+        let has_top_level_outcome = OUTCOMES.iter().any(|field| self.ranks[*field as usize] < NESTED);
         let (record, body) = (self.record, self.body);
-        record.outcome_is_nested = !own_outcome;
+        record.outcome_is_nested = !has_top_level_outcome;
         record.stamp_rank = self.ranks[Field::Ts as usize] % LOOSE;
         record.take_body(body);
     }
@@ -115,7 +115,7 @@ impl<'r, 'a> Parts<'r, 'a> {
     }
 
     fn read_container(&mut self, reader: &mut Reader<'a>, key: &str, container: &Container) -> Result<(), Fault> {
-        if container.itself {
+        if container.is_also_field {
             self.read_members(&mut reader.clone(), container)?;
             return match lookup(key) {
                 Some((field, rank)) => self.read(reader, key, field, rank),
@@ -168,23 +168,23 @@ impl<'r, 'a> Parts<'r, 'a> {
     }
 
     /// Reads the value of a user-defined key: as the field it is mapped to, and the user-defined keys inside it.
-    fn read_own(&mut self, reader: &mut Reader<'a>, key: &str, own: &Own) -> Result<(), Fault> {
-        if !own.below.is_empty() && reader.peek() == Some(b'{') {
-            reader.clone().object(|reader, key| match own.below.get(&key) {
-                Some(own) => self.read_own(reader, &key, own),
+    fn read_custom(&mut self, reader: &mut Reader<'a>, key: &str, custom: &CustomKey) -> Result<(), Fault> {
+        if !custom.below.is_empty() && reader.peek() == Some(b'{') {
+            reader.clone().object(|reader, key| match custom.below.get(&key) {
+                Some(custom) => self.read_custom(reader, &key, custom),
                 None => reader.skip(),
             })?;
         }
-        match &own.target {
+        match &custom.target {
             Some(target) if !target.conversion.is_none() => {
                 let (field, value) = target.conversion.apply(target.field, reader.scalar()?);
                 match field {
                     Field::Header => self.record.headers.set(&target.name, value),
-                    _ => self.set(field, OWN, value),
+                    _ => self.set(field, CUSTOM, value),
                 }
                 Ok(())
             }
-            Some(target) => self.read(reader, &target.name, target.field, OWN),
+            Some(target) => self.read(reader, &target.name, target.field, CUSTOM),
             None => self.read_known(reader, key),
         }
     }
@@ -208,7 +208,7 @@ impl<'r, 'a> Parts<'r, 'a> {
         reader.object(|reader, key| match &*key {
             HOST_NAME => {
                 let name = reader.scalar()?;
-                self.set(Field::Host, OWN, name);
+                self.set(Field::Host, CUSTOM, name);
                 Ok(())
             }
             _ => reader.skip(),
@@ -254,8 +254,9 @@ impl<'a> Record<'a> {
         let refused = self.status.or(body.status).is_some_and(|status| status >= 400);
         let failed = refused || self.success == Some(false) || self.error_type.is_some() || self.error.present;
         // An attempt may have failed because of its response; such a body has neither code nor message.
-        let told = || self.mid_stream || logged(self).1 || self.kind.as_deref().and_then(kind_named).is_some();
-        let failed = failed || ((body.code.is_some() || body.message.is_some()) && told());
+        let reports_failure =
+            || self.mid_stream || logged(self).1 || self.kind.as_deref().and_then(kind_named).is_some();
+        let failed = failed || ((body.code.is_some() || body.message.is_some()) && reports_failure());
         if body.named || failed {
             let error = std::mem::take(&mut self.error);
             self.error = error_body::merged(body, error);

@@ -9,13 +9,13 @@ use crate::model::Zone;
 
 /// Position of a record, and the settings it is read with.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place<'c> {
+pub(crate) struct RecordContext<'c> {
     pub(crate) file: u32,
     pub(crate) line: u32,
     /// Index of the record within that line or document, counted from 0.
     pub(crate) record: u32,
-    /// Name used for the run if a record names none.
-    pub(crate) stream: &'c str,
+    /// Run of records that name none.
+    pub(crate) default_run: &'c str,
     pub(crate) zone: Zone,
     /// Selects attempts; `None` for all.
     pub(crate) filter: Option<&'c Filter>,
@@ -30,15 +30,15 @@ pub(crate) struct Place<'c> {
     pub(crate) defaults: Option<&'c Defaults>,
 }
 
-impl<'c> Place<'c> {
-    /// Returns the context of a record on its own.
-    pub(in crate::ingest) fn anywhere(zone: Zone, dialect: &'c Dialect) -> Place<'c> {
+impl<'c> RecordContext<'c> {
+    /// Returns the context of a record that is not part of an input.
+    pub(in crate::ingest) fn standalone(zone: Zone, dialect: &'c Dialect) -> RecordContext<'c> {
         let conventions = Conventions::default();
-        Place {
+        RecordContext {
             file: 0,
             line: 0,
             record: 0,
-            stream: "",
+            default_run: "",
             zone,
             filter: None,
             dialect,
@@ -48,24 +48,24 @@ impl<'c> Place<'c> {
         }
     }
 
-    /// Whether the surroundings of a record may supply its run or call.
-    pub(in crate::ingest) fn names_for_others(&self) -> bool {
+    /// Whether the envelope or document around the record supplies a run or a call.
+    pub(in crate::ingest) fn has_default_run_or_call(&self) -> bool {
         self.defaults.is_some_and(|defaults| defaults.run.is_some() || defaults.call.is_some())
     }
 }
 
 /// The start of an attempt, with what identifies its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ingest) struct Begun {
-    /// Fingerprint of its call or, if the record names none, of its stream.
+pub(in crate::ingest) struct AttemptStart {
+    /// Fingerprint of its call or, if the record names none, of its run.
     pub(in crate::ingest) key: [u64; 2],
     /// Its number in the call; 0 if the record has none.
     pub(in crate::ingest) number: u16,
 }
 
-/// Result of processing a record.
+/// Result of reading a record.
 #[derive(Debug)]
-pub(crate) enum Taken {
+pub(crate) enum ReadResult {
     /// An attempt, added to the table.
     Attempt,
     /// An attempt that the filter excludes.
@@ -75,7 +75,7 @@ pub(crate) enum Taken {
     /// An attempt that cannot be used, with the reason.
     Unusable(String),
     /// Looks like an attempt, but no known key gives its outcome.
-    Unclear(UnknownOutcome),
+    UnknownOutcome(UnknownOutcome),
     /// The start of an attempt.
-    Begun(Begun),
+    Start(AttemptStart),
 }
