@@ -144,7 +144,6 @@ impl Inferred {
     }
 
     /// Finds whether timestamps that may be the start or the time of writing are the time of writing.
-
     fn find_stamp(&mut self, samples: &[TimingSample], pairs: &Pairs<'_>) {
         let Some(key) = samples.iter().find_map(|sample| sample.stamp.map(|_| sample.key)) else { return };
         let is_start = key == "ts";
