@@ -347,10 +347,10 @@ fn notices(old: (&str, &PastReport), new: (&str, &PastReport)) -> Vec<String> {
         notices.extend(hidden_notice(name, past));
     }
     if let (Some(before), Some(after)) = (old.1.window, new.1.window) {
-        if before.first > after.first {
-            notices.push(format!("{} is later than {}: are the two sides swapped?", old.0, new.0));
-        } else if before != after && after.first < before.last {
+        if before != after && after.first < before.last && before.first < after.last {
             notices.push("the two sides overlap in time: some calls may count on both".to_owned());
+        } else if before.first > after.first {
+            notices.push(format!("{} is later than {}: are the two sides swapped?", old.0, new.0));
         }
     }
     notices

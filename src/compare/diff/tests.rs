@@ -1,4 +1,5 @@
 use super::*;
+use crate::model::Time;
 
 fn past(calls: u64, problems: &[(&str, Severity, u64)]) -> PastReport {
     let problems: Vec<serde_json::Value> = problems
@@ -115,4 +116,19 @@ fn problems_the_old_log_could_not_show_are_inconclusive() {
     assert!(diff.head.verdict.starts_with(first), "{}", diff.head.verdict);
     let changed = diff.changed(Change::Inconclusive).next().unwrap();
     assert!(changed.old_inconclusive && !changed.failed_instead);
+}
+
+#[test]
+fn sides_that_overlap_are_not_taken_for_swapped() {
+    let at = |first: i64, last: i64| {
+        let mut past = past(10, &[]);
+        past.window = Some(Window { first: Time(first), last: Time(last) });
+        past
+    };
+    let told = |old: &PastReport, new: &PastReport| diff(("a", old), ("b", new)).notices;
+    let overlap = ["the two sides overlap in time: some calls may count on both"];
+    assert_eq!(told(&at(1, 9), &at(0, 5)), overlap);
+    assert_eq!(told(&at(0, 5), &at(1, 9)), overlap);
+    assert_eq!(told(&at(5, 9), &at(0, 4)), ["a is later than b: are the two sides swapped?"]);
+    assert!(told(&at(0, 4), &at(5, 9)).is_empty());
 }
