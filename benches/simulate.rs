@@ -23,7 +23,7 @@ fn main() {
             hint_s: None,
             horizon: 1 << 40,
             steps_per_s: 1.0,
-            least_wait: 1,
+            min_wait: 1,
         };
         let begun = Instant::now();
         let outcome = run(&setup, &strategy, 1729, |_| ());

@@ -4,8 +4,8 @@ use super::fields::{Anonymize, fields};
 use super::{Anonymizer, Kind};
 use crate::model::{Evidence, Input, Reject, Unreadable};
 use crate::report::{
-    Advice, Backoff, Finding, Headroom, IncidentRow, LayerRow, LoadRow, Problem, RecoveryRow, Report, Run, Sighting,
-    WhoRow,
+    Advice, AttemptRef, Backoff, Finding, Headroom, IncidentRow, LayerRow, LoadRow, NameRow, Problem, RecoveryRow,
+    Report, Run,
 };
 use crate::rules::find;
 use crate::simulate::Counterfactual;
@@ -47,7 +47,7 @@ fields! { anonymizer;
         kept: [name, severity, confidence, call, class, grouping, cost]
         with: [rule, message, fix] then: { (*message, *fix) = (summary(rule), self::fix(rule)) }
     }
-    Sighting {
+    AttemptRef {
         names: [file File, request_id Request]
         kept: [line, attempt, ts, status, class]
     }
@@ -60,7 +60,7 @@ fields! { anonymizer;
         // The names are sorted anew, since their former order is alphabetical and would reveal something about them.
         with: [] then: { models.sort_unstable() }
     }
-    WhoRow {
+    NameRow {
         names: [version Version]
         kept: [calls, calls_failed, attempts, retries, wasted_sends, findings, tokens, usd]
         with: [by, name] then: { anonymizer.rename(Kind::of(*by), name) }
@@ -78,7 +78,7 @@ fields! { anonymizer;
     }
     IncidentRow {
         names: [provider Provider, model Model, request_ids Request]
-        kept: [class, classes, first, last, failed, sends, calls, runs, runs_exact, peak_per_min, ended]
+        kept: [class, classes, first, last, failed, sends, sends_exact, calls, runs, runs_exact, peak_per_min, ended]
     }
     // The sentences of its summary contain figures and classes, but no names.
     Counterfactual {

@@ -74,7 +74,7 @@ fields! { anonymizer;
     }
     TracedAttempt {
         names: [platform_id Request, layer Layer, error_type Error, error_code Error]
-        parts: [sighting, views]
+        parts: [attempt_ref, views]
         kept: [
             named, unseen_beneath, sdk_retry_count, duration_ms, answered, bucket, action, hint_s, hint_source, mid_stream, waited_s,
             wait_source, place
@@ -83,7 +83,7 @@ fields! { anonymizer;
     }
     TracedView {
         names: [layer Layer]
-        parts: [sighting]
+        parts: [attempt_ref]
         kept: [format, duration_ms]
     }
     Surroundings {
@@ -108,7 +108,7 @@ fields! { anonymizer;
 fn pseudonym_of_whole_id(matched: Named, calls: &[TracedCall]) -> Option<String> {
     let named = || calls.iter().flat_map(|call| &call.attempts).find(|attempt| attempt.named);
     match matched {
-        Named::Request => named()?.sighting.request_id.clone(),
+        Named::Request => named()?.attempt_ref.request_id.clone(),
         Named::Platform => named()?.platform_id.clone(),
         Named::Call => calls.first()?.call_id.clone(),
         Named::Run => calls.first()?.run_id.clone(),

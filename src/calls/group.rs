@@ -43,7 +43,7 @@ type Entry = (u32, u32);
 /// Groups the rows of `table` by key.
 #[must_use]
 pub fn group(table: &AttemptTable) -> Groups<'_> {
-    group_from(table, 0).join_linked()
+    group_where(table, 0, |_| true).join_linked()
 }
 
 /// Groups the rows of `table` that are not in `singles`.
@@ -58,10 +58,11 @@ pub(crate) fn group_between(table: &AttemptTable, first: Time, last: Time) -> Gr
     group_where(table, 0, |row| (first..=last).contains(&table.rows[row as usize].sent)).join_linked()
 }
 
-/// Groups the rows of `table` from row `from` on. Calls described by several logs are not joined.
+/// Groups the rows of `table` from row `from` on that are not in `singles`. Calls described by several logs are not
+/// joined.
 #[must_use]
-pub(crate) fn group_from(table: &AttemptTable, from: usize) -> Groups<'_> {
-    group_where(table, from, |_| true)
+pub(crate) fn group_from<'t>(table: &'t AttemptTable, from: usize, singles: &SingleSuccesses) -> Groups<'t> {
+    group_where(table, from, |row| !singles.has(row))
 }
 
 fn group_where(table: &AttemptTable, from: usize, wanted: impl Fn(u32) -> bool + Sync) -> Groups<'_> {
@@ -241,15 +242,15 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// Calls `found` with every call of a piece: with all its rows if no later attempt can belong to it, otherwise with
-    /// its attempts before the watermark and without rows. Adds to `remaining` the rows without a call id, whose calls
+    /// Calls `found` with every call of a piece, all its rows, and whether no later attempt can belong to it; otherwise
+    /// the call has only its attempts before the watermark. Adds to `remaining` the rows without a call id, whose calls
     /// are inferred later, and the calls that another log describes too, once no later attempt can belong to them.
     pub(crate) fn settle_calls(
         &self,
         piece: &Piece,
         watermark: &Watermark,
         links: &Links,
-        mut found: impl FnMut(&Call<'a>, Option<&[u32]>),
+        mut found: impl FnMut(&Call<'a>, &[u32], bool),
         remaining: &mut Remaining,
     ) {
         let rows = &self.table.rows;
@@ -265,7 +266,7 @@ impl<'a> Groups<'a> {
                 } else if rows[*row as usize].sent < watermark.until {
                     let call = SmallVec::from_slice(group);
                     let call = Call::settle(self.table, call, Grouping::Explicit, &watermark.horizon);
-                    found(&call, watermark.reached(self.table, group).then_some(group));
+                    found(&call, group, watermark.reached(self.table, group));
                 }
                 continue;
             }
@@ -277,11 +278,11 @@ impl<'a> Groups<'a> {
                     remaining.linked.extend(all_earlier_over.then(|| Unsettled::of_part(part)));
                     continue;
                 }
-                let all = all_earlier_over.then(|| part.rows.clone());
+                let all = part.rows.clone();
                 part.rows.retain(|row| rows[*row as usize].sent < watermark.until);
                 if !part.rows.is_empty() {
                     let call = Call::settle_split(self.table, part, &watermark.horizon);
-                    found(&call, all.as_deref());
+                    found(&call, &all, all_earlier_over);
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Finds calls that consist of one successful attempt. Most calls of a healthy log do, and they only need to be
 //! counted, so they are separated before the other rows are grouped.
 
-use crate::model::AttemptTable;
+use crate::model::{Attempt, AttemptTable, Flags};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -12,9 +12,10 @@ const WORD_BITS: usize = 64;
 /// repeated one with at most this probability.
 const BITS_PER_ROW: usize = 16;
 
-/// Set of the rows that are single successes, one bit for each row.
+/// Set of the rows that are single successes, one bit for each row from `from` on.
 #[derive(Debug)]
 pub(crate) struct SingleSuccesses {
+    from: usize,
     bits: Vec<u64>,
 }
 
@@ -22,23 +23,32 @@ impl SingleSuccesses {
     /// Finds the single successes, except a few whose keys have the same bit as another key. Those are grouped like
     /// other calls.
     pub(crate) fn of(table: &AttemptTable) -> SingleSuccesses {
-        let repeated_keys = RepeatedKeys::of(table);
-        let word = |rows: &[crate::model::Attempt]| {
-            let bits =
-                rows.iter().zip(0..).filter(|(row, _)| row.is_single_success() && !repeated_keys.has(row.key[0]));
-            bits.fold(0, |word, (_, bit)| word | 1 << bit)
-        };
-        let mut bits: Vec<u64> = table.rows.par_chunks(WORD_BITS).with_min_len(256).map(word).collect();
+        SingleSuccesses::find(table, 0, |_| true)
+    }
+
+    /// Like [`SingleSuccesses::of`], for the rows from `from` on. Rows without a call id are left out: as long as the
+    /// log is being read, later attempts may belong to their calls.
+    pub(crate) fn with_call_id(table: &AttemptTable, from: usize) -> SingleSuccesses {
+        SingleSuccesses::find(table, from, |row| !row.flags.has(Flags::NO_CALL_ID))
+    }
+
+    fn find(table: &AttemptTable, from: usize, wanted: impl Fn(&Attempt) -> bool + Sync) -> SingleSuccesses {
+        let rows = &table.rows[from..];
+        let repeated_keys = RepeatedKeys::of(rows);
+        let is_single = |row: &Attempt| row.is_single_success() && wanted(row) && !repeated_keys.has(row.key[0]);
+        let word = |rows: &[Attempt]| rows.iter().rev().fold(0, |word, row| word << 1 | u64::from(is_single(row)));
+        let mut bits: Vec<u64> = rows.par_chunks(WORD_BITS).with_min_len(256).map(word).collect();
         // A row with a view in another log belongs to a call of several rows.
-        for row in table.views.links().flat_map(|(view, of)| [view as usize, of as usize]) {
+        let linked = table.views.links().flat_map(|(view, of)| [view as usize, of as usize]);
+        for row in linked.filter_map(|row| row.checked_sub(from)) {
             bits[row / WORD_BITS] &= !(1 << (row % WORD_BITS));
         }
-        SingleSuccesses { bits }
+        SingleSuccesses { from, bits }
     }
 
     /// Returns whether a row is a single success.
     pub(crate) fn has(&self, row: u32) -> bool {
-        let row = row as usize;
+        let Some(row) = (row as usize).checked_sub(self.from) else { return false };
         self.bits.get(row / WORD_BITS).is_some_and(|word| word >> (row % WORD_BITS) & 1 != 0)
     }
 
@@ -55,11 +65,11 @@ struct RepeatedKeys {
 }
 
 impl RepeatedKeys {
-    fn of(table: &AttemptTable) -> RepeatedKeys {
-        let words = (table.rows.len() * BITS_PER_ROW).div_ceil(WORD_BITS);
+    fn of(rows: &[Attempt]) -> RepeatedKeys {
+        let words = (rows.len() * BITS_PER_ROW).div_ceil(WORD_BITS);
         let empty = || std::iter::repeat_with(AtomicU64::default).take(words).collect();
         let repeated_keys = RepeatedKeys { seen: empty(), repeated: empty() };
-        table.rows.par_iter().with_min_len(1 << 14).for_each(|row| repeated_keys.add(row.key[0]));
+        rows.par_iter().with_min_len(1 << 14).for_each(|row| repeated_keys.add(row.key[0]));
         repeated_keys
     }
 

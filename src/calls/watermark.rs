@@ -21,7 +21,7 @@ pub(crate) struct Watermark {
 
 impl Watermark {
     /// Returns whether no attempt that is not yet read can belong to the call with these rows, which are in order.
-    pub(super) fn reached(&self, table: &AttemptTable, rows: &[u32]) -> bool {
+    pub(crate) fn reached(&self, table: &AttemptTable, rows: &[u32]) -> bool {
         let row = |index: &u32| &table.rows[*index as usize];
         let Some(last) = rows.last().map(row) else { return true };
         let has_ended = last.flags.has(Flags::DECIDED_FAIL) || rows.iter().any(|index| !row(index).failed());

@@ -4,7 +4,6 @@ use super::anonymize::anonymizer;
 use super::args::AnalyzeArgs;
 use super::args::Form;
 use super::error::{CliError, IO_FAILED};
-use super::forms::Ending;
 use super::outputs::Outputs;
 use super::{config, inputs, message, what_if};
 use crate::anonymize::Anonymizer;
@@ -54,47 +53,47 @@ impl<'a> Analysis<'a> {
         options: &Options,
         notice: Option<String>,
         is_whole: bool,
-    ) -> Result<(Report, Ending), CliError> {
+    ) -> Result<(Report, u8), CliError> {
         let args = self.args;
         let mut report = build(ingested, judgement, &options.rules);
         if report.ledger.attempts == 0 {
-            return Err(inputs::nothing_left(ingested, judgement, &options.filter, report.ledger.filtered));
+            return Err(inputs::no_call_left(ingested, judgement, &options.filter, report.ledger.filtered));
         }
         report.notices.extend(notice);
         report.title.clone_from(&args.title);
         report.notices.extend(inputs::unmatched(judgement, &options.filter));
         report.notices.extend(ingested.notes.iter().cloned());
-        config::note(&self.config, options, judgement, &mut report);
+        config::add_suppression_notice(&self.config, options, judgement, &mut report);
         if is_whole {
             let what_if_options = ReplayOptions { complete: options.complete, ..self.what_if_options.clone() };
-            report.counterfactual = what_if::worst(&judgement.fleet, &what_if_options)?;
+            report.counterfactual = what_if::replay_worst(&judgement.fleet, &what_if_options)?;
         }
         report.notices.extend(what_if::notice(args, &report, is_whole));
         if let Some(baseline) = &self.baseline {
             baseline.mark(&mut report);
         }
         // The exit code is determined before anything is hidden by --min-severity or anonymized.
-        let ending = Ending { exit_code: exit_code(&report, args) };
+        let exit_code = exit_code(&report, args);
         report.hide_below(args.min_severity.severity());
         if let Some(anonymizer) = &self.anonymizer {
             report = anonymizer.report(report);
         }
         // The notice refers to inputs by the names shown in the report, so it follows anonymization.
-        report.notices.extend(inputs::unread_of(&report.inputs));
-        Ok((report, ending))
+        report.notices.extend(inputs::unread_inputs(&report.inputs));
+        Ok((report, exit_code))
     }
 
     /// Writes every output, and warns of lines that could not be read and of rules without evidence.
-    pub(super) fn write(&self, ingested: &Ingested, report: &Report, ending: Ending) -> Result<u8, CliError> {
+    pub(super) fn write(&self, ingested: &Ingested, report: &Report, exit_code: u8) -> Result<u8, CliError> {
         let args = self.args;
-        self.outputs.write(ingested, report, &self.options, args, ending, self.anonymizer.as_ref())?;
+        self.outputs.write(ingested, report, &self.options, args, exit_code, self.anonymizer.as_ref())?;
         warn_of_rejects(report, args);
         warn_of_missing_evidence(report, args);
         if self.outputs.writes(Form::Ndjson) {
             // Lines of NDJSON are findings and have no place for this.
             not_judged::sentences(report).iter().for_each(|sentence| message::warning(sentence));
         }
-        Ok(ending.exit_code)
+        Ok(exit_code)
     }
 }
 
@@ -138,7 +137,7 @@ fn warn_of_missing_evidence(report: &Report, args: &AnalyzeArgs) {
 
 /// Exit code 74 takes precedence over 4, and 4 over 1: what could not be read was not judged.
 fn exit_code(report: &Report, args: &AnalyzeArgs) -> u8 {
-    if inputs::unread_of(&report.inputs).is_some() {
+    if inputs::unread_inputs(&report.inputs).is_some() {
         return IO_FAILED;
     }
     if too_many_rejects(report, args) || too_little_evidence(report, args) {

@@ -225,7 +225,7 @@ pub(super) struct ReadingArgs {
 
 impl ReadingArgs {
     /// Returns the options in use that select calls.
-    pub(super) fn choices(&self) -> Vec<String> {
+    pub(super) fn filter_options(&self) -> Vec<String> {
         let times = [("--since", self.since.is_some()), ("--until", self.until.is_some())];
         let times = times.into_iter().filter(|(_, given)| *given).map(|(option, _)| option.to_owned());
         times.chain(self.names.names().iter().map(|names| format!("--{}", names.dimension.name()))).collect()

@@ -9,17 +9,12 @@ use serde::de::IgnoredAny;
 use std::io::{self, IsTerminal, Read, Write};
 
 /// Maximum number of bytes read; errors are small, and logs are for `analyze`.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 pub(super) fn run(args: &ClassifyArgs) -> Result<u8, CliError> {
-    if let Some(status) = args.status
-        && !(100..600).contains(&status)
-    {
-        return Err(CliError::Usage(format!("--status {status}: an HTTP status is between 100 and 599")));
-    }
     let input = read(args)?;
     let mut errors = split(&input);
-    if errors.is_empty() && args.says_something() {
+    if errors.is_empty() && args.is_enough_without_text() {
         errors.push("");
     }
     if errors.is_empty() {
@@ -43,7 +38,7 @@ pub(super) fn run(args: &ClassifyArgs) -> Result<u8, CliError> {
 fn print(found: &[Diagnosis], args: &ClassifyArgs) -> Result<u8, CliError> {
     let mut out = output::stdout(args.color);
     let written = match args.format {
-        Format::Text => text::classify(found, &output::page(), &mut out),
+        Format::Text => text::classify(found, &output::text_options(), &mut out),
         Format::Json => found.iter().try_for_each(|one| json::render_diagnosis(one, &mut out)),
     };
     output::printed(written.and_then(|()| out.flush()))?;
@@ -53,14 +48,14 @@ fn print(found: &[Diagnosis], args: &ClassifyArgs) -> Result<u8, CliError> {
 /// Reads the text to classify. Does not wait for a terminal if the options are enough.
 fn read(args: &ClassifyArgs) -> Result<String, CliError> {
     let name = args.input.as_deref().unwrap_or("-");
-    if args.input.is_none() && args.says_something() && io::stdin().is_terminal() {
+    if args.input.is_none() && args.is_enough_without_text() && io::stdin().is_terminal() {
         return Ok(String::new());
     }
     let failed = |source: io::Error| CliError::Ingest(IngestError::Io { name: name.to_owned(), source });
     let mut bytes = Vec::new();
     match name {
-        "-" => io::stdin().lock().take(MOST_BYTES).read_to_end(&mut bytes),
-        path => std::fs::File::open(path).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes)),
+        "-" => io::stdin().lock().take(MAX_BYTES).read_to_end(&mut bytes),
+        path => std::fs::File::open(path).and_then(|file| file.take(MAX_BYTES).read_to_end(&mut bytes)),
     }
     .map_err(failed)?;
     Ok(String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').to_owned())

@@ -30,7 +30,7 @@ pub(super) fn run(args: &ConfigArgs) -> Result<u8, CliError> {
 /// Loads the file given, or else the one found for the current folder, and adds the presets, which it takes precedence
 /// over. Without a file, the defaults apply.
 pub(super) fn load(file: &ConfigFile) -> Result<Config, CliError> {
-    let path = if file.no_config { None } else { file.config.clone().or_else(discovered) };
+    let path = if file.no_config { None } else { file.config.clone().or_else(find_near_current_folder) };
     let mut config = path.map_or(Ok(Config::default()), |path| Config::load(&path))?;
     let mut presets = Preset::default();
     for path in &file.preset {
@@ -42,19 +42,19 @@ pub(super) fn load(file: &ConfigFile) -> Result<Config, CliError> {
 }
 
 /// Finds the configuration file; its path is relative if it is in the current folder.
-fn discovered() -> Option<PathBuf> {
+fn find_near_current_folder() -> Option<PathBuf> {
     let folder = std::env::current_dir().ok()?;
     let path = config::find(&folder)?;
     Some(path.strip_prefix(&folder).map(Path::to_path_buf).unwrap_or(path))
 }
 
-/// Options for judging the calls that `input` selects, according to the configuration.
+/// Returns the options for judging the calls that `input` selects, according to the configuration.
 pub(super) fn options(config: &Config, rules: Vec<&'static Rule>, input: &InputArgs) -> Result<Options, CliError> {
-    Ok(Options { complete: input.complete, filter: inputs::filter(input)?, ..judging(config, rules) })
+    Ok(Options { complete: input.complete, filter: inputs::filter(input)?, ..options_without_filter(config, rules) })
 }
 
-/// Options for judging all calls, according to the configuration.
-pub(super) fn judging(config: &Config, rules: Vec<&'static Rule>) -> Options {
+/// Returns the options for judging all calls, according to the configuration.
+pub(super) fn options_without_filter(config: &Config, rules: Vec<&'static Rule>) -> Options {
     Options {
         settings: config.settings(),
         rules,
@@ -65,26 +65,31 @@ pub(super) fn judging(config: &Config, rules: Vec<&'static Rule>) -> Options {
 }
 
 /// Maximum number of suppressions listed in the notice.
-const IDLE: usize = 3;
+const MAX_LISTED: usize = 3;
 
 /// Adds a notice to the report about suppressions that have expired or match nothing.
-pub(super) fn note(config: &Config, options: &Options, judgement: &Judgement<'_>, report: &mut Report) {
-    let mut idle = config.expired(today());
+pub(super) fn add_suppression_notice(
+    config: &Config,
+    options: &Options,
+    judgement: &Judgement<'_>,
+    report: &mut Report,
+) {
+    let mut messages = config.expired(today());
     // A suppression of a rule that was not applied cannot match anything.
-    let judged = |prefix: &str| options.rules.iter().any(|rule| rule.begins_with(prefix));
-    let unused = judgement.unused(options).into_iter().filter(|one| judged(&one.rule));
-    idle.extend(unused.map(|one| format!("{} covers nothing here", one.label)));
-    report.notices.extend(folded(&idle));
+    let is_applied = |prefix: &str| options.rules.iter().any(|rule| rule.begins_with(prefix));
+    let unused = judgement.unused(options).into_iter().filter(|one| is_applied(&one.rule));
+    messages.extend(unused.map(|one| format!("{} covers nothing here", one.label)));
+    report.notices.extend(one_notice(&messages));
 }
 
-/// Folds the messages into one notice.
-fn folded(idle: &[String]) -> Option<String> {
-    match idle {
+/// Combines the messages into one notice.
+fn one_notice(messages: &[String]) -> Option<String> {
+    match messages {
         [] => None,
         [one] => Some(one.clone()),
         many => {
             let named: Vec<&str> =
-                many.iter().take(IDLE).map(|one| one.trim_start_matches("suppression of ")).collect();
+                many.iter().take(MAX_LISTED).map(|one| one.trim_start_matches("suppression of ")).collect();
             let more = many.len() - named.len();
             let more = if more > 0 { format!("; and {more} more") } else { String::new() };
             Some(format!("{} suppressions have expired or cover nothing here: {}{more}", many.len(), named.join("; ")))

@@ -70,14 +70,14 @@ fn compressed(
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
     match extension.as_deref() {
         Some("gz") => {
-            let mut packer = flate2::write::GzEncoder::new(out, flate2::Compression::default());
-            write(&mut packer)?;
-            packer.finish().map(drop)
+            let mut encoder = flate2::write::GzEncoder::new(out, flate2::Compression::default());
+            write(&mut encoder)?;
+            encoder.finish().map(drop)
         }
         Some("zst" | "zstd") => {
-            let mut packer = zstd::stream::write::Encoder::new(out, zstd::DEFAULT_COMPRESSION_LEVEL)?;
-            write(&mut packer)?;
-            packer.finish().map(drop)
+            let mut encoder = zstd::stream::write::Encoder::new(out, zstd::DEFAULT_COMPRESSION_LEVEL)?;
+            write(&mut encoder)?;
+            encoder.finish().map(drop)
         }
         _ => write(out),
     }

@@ -1,4 +1,4 @@
-//! `retrylens diff`: compares two reports, or logs judged on the spot.
+//! `retrylens diff`: compares two reports, or logs, which it judges first.
 
 use super::anonymize::anonymizer;
 use super::args::{DiffArgs, InputArgs, PageForm, ReadingArgs};
@@ -20,13 +20,13 @@ pub(super) fn run(args: &DiffArgs) -> Result<u8, CliError> {
     if args.old == "-" && args.new == "-" {
         return Err(CliError::Usage("standard input can be one of the two sides only".to_owned()));
     }
-    let pages = Pages::parse(&args.page.forms, args.reading.tz, &files([&args.old, &args.new]))?;
+    let pages = Pages::parse(&args.page.forms, args.reading.tz, &input_files([&args.old, &args.new]))?;
     let anonymizer = anonymizer(&args.page.anonymize)?;
     let config = config::load(&args.config)?;
-    let (old, old_unread) = side(&args.old, args.reading.clone(), &config)?;
+    let (old, old_unread) = read_side(&args.old, args.reading.clone(), &config)?;
     // The thread pool is set up only once.
     let reading = ReadingArgs { threads: None, ..args.reading.clone() };
-    let (new, new_unread) = side(&args.new, reading, &config)?;
+    let (new, new_unread) = read_side(&args.new, reading, &config)?;
     let named = |past: PastReport, name: &str| match &anonymizer {
         Some(anonymizer) => anonymizer.past(past, name),
         None => (past, safe(name).into_owned()),
@@ -47,18 +47,20 @@ pub(super) fn run(args: &DiffArgs) -> Result<u8, CliError> {
 }
 
 /// The input files of both sides. One that cannot be found is reported when it is read.
-fn files(sides: [&String; 2]) -> Vec<PathBuf> {
-    let sources = sides.into_iter().flat_map(|side| ingest::resolve(std::slice::from_ref(side)).unwrap_or_default());
+fn input_files(sides: [&String; 2]) -> Vec<PathBuf> {
+    let sources =
+        sides.into_iter().flat_map(|read_side| ingest::resolve(std::slice::from_ref(read_side)).unwrap_or_default());
     sources.filter_map(|source| if let Source::File(path) = source { Some(path) } else { None }).collect()
 }
 
 /// Reads one side: a report, or a log to judge. The flag is whether part of the log could not be read.
-fn side(name: &str, reading: ReadingArgs, config: &Config) -> Result<(PastReport, bool), CliError> {
+fn read_side(name: &str, reading: ReadingArgs, config: &Config) -> Result<(PastReport, bool), CliError> {
     let path = Path::new(name);
-    if !path.is_file() || !File::open(path).is_ok_and(PastReport::begins) {
-        return judged(name, reading, config);
+    if !path.is_file() || !File::open(path).is_ok_and(PastReport::is_report) {
+        return judge_log(name, reading, config);
     }
-    if let Some(filter) = filter(&reading) {
+    // A filter cannot be applied to a report, which has no single calls.
+    if let Some(filter) = reading.filter_options().first() {
         return Err(CliError::Usage(format!(
             "{name} is a report: {filter} chooses calls of logs; give the log, or a report made with {filter}"
         )));
@@ -66,14 +68,7 @@ fn side(name: &str, reading: ReadingArgs, config: &Config) -> Result<(PastReport
     Ok((read_report(path)?, false))
 }
 
-/// Returns the option that filters calls, if one is given; it cannot be applied to a report.
-fn filter(reading: &ReadingArgs) -> Option<String> {
-    let times = [("--since", reading.since.is_some()), ("--until", reading.until.is_some())];
-    let time = times.into_iter().find_map(|(name, given)| given.then(|| name.to_owned()));
-    time.or_else(|| reading.names.names().first().map(|names| format!("--{}", names.dimension.name())))
-}
-
-fn judged(name: &str, reading: ReadingArgs, config: &Config) -> Result<(PastReport, bool), CliError> {
+fn judge_log(name: &str, reading: ReadingArgs, config: &Config) -> Result<(PastReport, bool), CliError> {
     let input = InputArgs { inputs: vec![name.to_owned()], reading };
     let options = config::options(config, config::select(config, &[], &[])?, &input)?;
     let ingested = inputs::open(&input, false, |reading| reading.dialect = config.dialect())
@@ -87,8 +82,8 @@ fn judged(name: &str, reading: ReadingArgs, config: &Config) -> Result<(PastRepo
     let judgement = judge(&ingested.table, &options);
     let report = build(&ingested, &judgement, &options.rules);
     if report.ledger.attempts == 0 {
-        return Err(inputs::nothing_left(&ingested, &judgement, &options.filter, report.ledger.filtered));
+        return Err(inputs::no_call_left(&ingested, &judgement, &options.filter, report.ledger.filtered));
     }
     let past = PastReport::of(&report).map_err(|reason| CliError::Usage(format!("{name}: {reason}")))?;
-    Ok((past, inputs::unread_of(&report.inputs).is_some()))
+    Ok((past, inputs::unread_inputs(&report.inputs).is_some()))
 }

@@ -12,7 +12,7 @@ pub(super) fn run(args: &ExplainArgs) -> Result<u8, CliError> {
     let rules = args.rules.iter().map(|word| find(word.trim())).collect::<Result<Vec<&Rule>, CliError>>()?;
     let mut out = output::stdout(args.color);
     let written = match args.format {
-        Format::Text => text::explain(&rules, &output::page(), &mut out),
+        Format::Text => text::explain(&rules, &output::text_options(), &mut out),
         Format::Json => catalogue::to_json(&rules, &mut out),
     };
     output::printed(written.and_then(|()| out.flush()))?;

@@ -33,7 +33,7 @@ pub(super) fn run(path: &Path, args: &AnalyzeArgs) -> Result<u8, CliError> {
     let mut out = output::stdout(args.color);
     let written = match args.format {
         Some(Form::Json) => json::pretty(&Answer { explained: &explained, fields_table: table(&explained) }, &mut out),
-        _ => text::explain_input(&explained, &TextOptions { zone: args.input.tz, ..output::page() }, &mut out),
+        _ => text::explain_input(&explained, &TextOptions { zone: args.input.tz, ..output::text_options() }, &mut out),
     };
     output::printed(written.and_then(|()| out.flush()))?;
     Ok(0)

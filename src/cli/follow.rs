@@ -7,17 +7,17 @@
 use super::analysis::Analysis;
 use super::args::Memory;
 use super::error::CliError;
-use super::judging::{self, Judged, judged};
+use super::judging::{self, Judged, read_and_judge};
 use super::{inputs, interrupt, message};
 use crate::ingest::{Following, Growth, Source};
 use crate::judge::{Options, judge};
-use crate::report::{Finding, Problem, ProblemIdentity, Report};
+use crate::report::{Finding, Problem, Report};
 use crate::untrusted::terminal;
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 /// Maximum number of findings of one problem printed in a round; further ones are counted.
-const PRINTED: usize = 3;
+const MAX_PRINTED: usize = 3;
 
 pub(super) fn run(analysis: &Analysis<'_>, interval: Duration) -> Result<u8, CliError> {
     if analysis.args.input.inputs.iter().any(|input| input == "-") {
@@ -27,18 +27,18 @@ pub(super) fn run(analysis: &Analysis<'_>, interval: Duration) -> Result<u8, Cli
                 .to_owned(),
         ));
     }
-    interrupt::watch_for_end();
+    interrupt::request_stop_on_interrupt();
     inputs::set_threads(&analysis.args.input)?;
-    let mut log = Log { analysis, sources: Vec::new(), following: None };
-    let (mut told, mut waits) = (Told::default(), false);
+    let mut log = FollowedLogs { analysis, sources: Vec::new(), following: None };
+    let (mut printed, mut is_waiting) = (Printed::default(), false);
     let mut pause = Duration::ZERO;
-    while !interrupt::wait_for_end(pause) {
+    while !interrupt::wait_for_stop(pause) {
         let begun = Instant::now();
-        match log.look(&mut told) {
-            Ok(()) => waits = false,
+        match log.run_round(&mut printed) {
+            Ok(()) => is_waiting = false,
             // A missing input may still appear; a failure to write is final.
             Err(error @ (CliError::NoAttempts(_) | CliError::Unread(_) | CliError::Ingest(_))) => {
-                if !std::mem::replace(&mut waits, true) {
+                if !std::mem::replace(&mut is_waiting, true) {
                     message::warning(&format!("{error}; waiting"));
                 }
             }
@@ -50,21 +50,21 @@ pub(super) fn run(analysis: &Analysis<'_>, interval: Duration) -> Result<u8, Cli
 }
 
 /// The followed logs.
-struct Log<'a> {
+struct FollowedLogs<'a> {
     analysis: &'a Analysis<'a>,
     sources: Vec<Source>,
     /// What was read so far; `None` if the logs cannot be followed and are read in full each round.
     following: Option<Following>,
 }
 
-impl Log<'_> {
+impl FollowedLogs<'_> {
     /// Runs one round: reads new data, rewrites the reports and prints new findings.
-    fn look(&mut self, told: &mut Told) -> Result<(), CliError> {
+    fn run_round(&mut self, printed: &mut Printed) -> Result<(), CliError> {
         // A growing log is never complete, so its end does not settle open calls.
         let options = Options { complete: false, ..self.analysis.options.clone() };
         let analysis = self.analysis;
-        let is_new = |growth| growth != Growth::None || told.looks == 0;
-        let (report, ending) = match self.read_on(false)? {
+        let is_new = |growth| growth != Growth::None || printed.rounds == 0;
+        let (report, exit_code) = match self.read_on(false)? {
             Some(growth) if !is_new(growth) => return Ok(()),
             Some(_) => {
                 let Some(following) = &mut self.following else { return Ok(()) };
@@ -75,13 +75,13 @@ impl Log<'_> {
                 analysis.report(ingested, &judge(&ingested.table, &options), &options, None, true)?
             }
             None => {
-                let Judged { ingested, settled, notice, is_whole } = judged(analysis, &options, false)?;
+                let Judged { ingested, settled, notice, is_whole } = read_and_judge(analysis, &options, false)?;
                 let judgement = settled.attach(&ingested.table);
                 analysis.report(&ingested, &judgement, &options, notice, is_whole)?
             }
         };
-        analysis.outputs.write_reports(&report, analysis.args, ending)?;
-        told.tell(&report);
+        analysis.outputs.write_reports(&report, analysis.args, exit_code)?;
+        printed.print_new(&report);
         Ok(())
     }
 
@@ -94,16 +94,16 @@ impl Log<'_> {
             _ => None,
         };
         let Some(following) = following else {
-            let Judged { ingested, settled, notice, is_whole } = judged(analysis, &analysis.options, true)?;
+            let Judged { ingested, settled, notice, is_whole } = read_and_judge(analysis, &analysis.options, true)?;
             let judgement = settled.attach(&ingested.table);
-            let (report, ending) = analysis.report(&ingested, &judgement, &analysis.options, notice, is_whole)?;
-            return analysis.write(&ingested, &report, ending);
+            let (report, exit_code) = analysis.report(&ingested, &judgement, &analysis.options, notice, is_whole)?;
+            return analysis.write(&ingested, &report, exit_code);
         };
         let ingested = following.finish()?;
         let judgement = judge(&ingested.table, &analysis.options);
-        let (report, ending) = analysis.report(&ingested, &judgement, &analysis.options, None, true)?;
+        let (report, exit_code) = analysis.report(&ingested, &judgement, &analysis.options, None, true)?;
         drop(judgement);
-        analysis.write(&ingested, &report, ending)
+        analysis.write(&ingested, &report, exit_code)
     }
 
     /// Reads new data, or everything if logs were added, removed or replaced. Returns `None` if they cannot be
@@ -115,15 +115,15 @@ impl Log<'_> {
         if args.memory == Memory::Bounded {
             return Ok(None);
         }
-        let progress = |bytes| interrupt::note_read(bytes);
+        let progress = |bytes| interrupt::add_bytes_read(bytes);
         if let Some(following) = self.following.as_mut().filter(|_| sources == self.sources) {
             match following.read_on(to_end, &progress).map_err(failed)? {
                 Growth::Replaced => message::warning("a log was replaced, or shows another format: all are read anew"),
                 growth => return Ok(Some(growth)),
             }
         }
-        let how = inputs::options(&args.input, |reading| judging::how(self.analysis, reading));
-        self.following = Following::new(&sources, &how).map_err(failed)?;
+        let options = inputs::options(&args.input, |options| judging::adjust_reading(self.analysis, options));
+        self.following = Following::new(&sources, &options).map_err(failed)?;
         self.sources = sources;
         let Some(following) = &mut self.following else { return Ok(None) };
         following.read_on(to_end, &progress).map_err(failed)?;
@@ -133,26 +133,25 @@ impl Log<'_> {
 
 /// Findings printed so far.
 #[derive(Default)]
-struct Told {
-    looks: u64,
+struct Printed {
+    rounds: u64,
     findings: HashSet<String>,
     /// Number of findings of each problem that were printed or counted.
     counts: HashMap<String, u64>,
 }
 
-impl Told {
-    /// Prints new findings: up to [`PRINTED`] of each problem, and the number of the others.
-    fn tell(&mut self, report: &Report) {
-        self.looks += 1;
-        let mut kept: HashMap<ProblemIdentity<'_>, Vec<&Finding>> = HashMap::new();
-        report.findings.iter().for_each(|finding| kept.entry(finding.problem_key()).or_default().push(finding));
+impl Printed {
+    /// Prints new findings: up to [`MAX_PRINTED`] of each problem, and the number of the others.
+    fn print_new(&mut self, report: &Report) {
+        self.rounds += 1;
+        let mut kept = report.findings_by_problem();
         for problem in &report.problems {
             let known = self.counts.insert(format!("{:?}", problem.key()), problem.count).unwrap_or(0);
             let grown = problem.count.saturating_sub(known) as usize;
             let mut new = kept.remove(&problem.key()).unwrap_or_default();
             new.retain(|finding| self.findings.insert(identity(finding)));
-            new.truncate(PRINTED.min(grown));
-            new.iter().for_each(|finding| message::warning(&sentence(problem, &told(finding))));
+            new.truncate(MAX_PRINTED.min(grown));
+            new.iter().for_each(|finding| message::warning(&sentence(problem, &with_place(finding))));
             if grown > new.len() {
                 let more = format!("{} more, {} in all", grown - new.len(), problem.count);
                 message::warning(&sentence(problem, &more));
@@ -175,7 +174,8 @@ fn sentence(problem: &Problem, what: &str) -> String {
     terminal(&line).into_owned()
 }
 
-fn told(finding: &Finding) -> String {
+/// Returns the message of a finding and the file and line of its first attempt.
+fn with_place(finding: &Finding) -> String {
     let place = finding.attempts.first().map(|first| format!(" ({}:{})", first.file, first.line));
     format!("{}{}", finding.message, place.unwrap_or_default())
 }

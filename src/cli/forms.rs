@@ -7,15 +7,9 @@ use crate::report::Report;
 use clap::ValueEnum;
 use std::io::{self, Write};
 
-/// Result of the analysis, for forms that include the exit code.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Ending {
-    pub(super) exit_code: u8,
-}
-
 impl Form {
     /// Returns the form with this name.
-    pub(super) fn named(name: &str) -> Option<Form> {
+    pub(super) fn from_name(name: &str) -> Option<Form> {
         Form::from_str(name, false).ok()
     }
 
@@ -24,12 +18,13 @@ impl Form {
         self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
     }
 
-    /// Writes `report` to a file, or a pipe: text has 80 columns and no colour.
+    /// Writes `report` to a file or a pipe: text has 80 columns and no colour. `exit_code` is that of the analysis, which
+    /// SARIF states.
     pub(super) fn write(
         self,
         report: &Report,
         args: &AnalyzeArgs,
-        ending: Ending,
+        exit_code: u8,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         match self {
@@ -38,21 +33,21 @@ impl Form {
             Form::Json => json::render(report, out),
             Form::Ndjson => ndjson::render(report, out),
             Form::Markdown => markdown::render(report, args.input.tz, out),
-            Form::Sarif => sarif::render(report, ending.exit_code, out),
+            Form::Sarif => sarif::render(report, exit_code, out),
             Form::Junit => junit::render(report, args.fail_on.severity(), out),
             Form::Github => github::render(report, out),
         }
     }
 
     /// Writes `report` to standard output: text has the width of the terminal, and colour if enabled.
-    pub(super) fn print(self, report: &Report, args: &AnalyzeArgs, ending: Ending) -> io::Result<()> {
+    pub(super) fn print(self, report: &Report, args: &AnalyzeArgs, exit_code: u8) -> io::Result<()> {
         if self == Form::Text {
             let mut out = output::stdout(args.color);
             return text::render(report, &text_options(args, output::width(), true), &mut out)
                 .and_then(|()| out.flush());
         }
         let mut out = io::BufWriter::new(io::stdout().lock());
-        self.write(report, args, ending, &mut out).and_then(|()| out.flush())
+        self.write(report, args, exit_code, &mut out).and_then(|()| out.flush())
     }
 }
 

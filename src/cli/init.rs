@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 /// Name of the schema written beside the configuration; hidden, so that a search for logs in the folder skips it.
-const SCHEMA: &str = ".retrylens.schema.json";
+const SCHEMA_NAME: &str = ".retrylens.schema.json";
 
 pub(super) fn run(args: &InitArgs) -> Result<u8, CliError> {
     let path = &args.output;
@@ -22,32 +22,33 @@ pub(super) fn run(args: &InitArgs) -> Result<u8, CliError> {
         return Err(CliError::Usage(format!("{} is there already: --force replaces it", path.display())));
     }
     if args.input.inputs.is_empty() {
-        inputs::need_log(&args.input, "add a log")?;
+        inputs::require_log(&args.input, "add a log")?;
     }
-    let log = if args.input.inputs.is_empty() { Log::default() } else { look(args)? };
+    let log = if args.input.inputs.is_empty() { Log::default() } else { analyze_log(args)? };
     let facts = starter::Facts { report: log.report.as_ref(), unknown_keys: &log.unknown_keys };
     if is_stdout {
         output::printed(io::stdout().lock().write_all(starter::config(&facts, None).as_bytes()))?;
         return Ok(0);
     }
-    let schema = path.with_file_name(SCHEMA);
+    let schema = path.with_file_name(SCHEMA_NAME);
     output::write_file(&schema, |out| json::pretty(&config::schema(), out))?;
-    output::write_file(path, |out| out.write_all(starter::config(&facts, Some(SCHEMA)).as_bytes()))?;
+    output::write_file(path, |out| out.write_all(starter::config(&facts, Some(SCHEMA_NAME)).as_bytes()))?;
     message::warning(&format!("wrote {}, and {} for editors", path.display(), schema.display()));
     Ok(0)
 }
 
-/// Findings about the given logs.
+/// What is known about the given logs.
 #[derive(Default)]
 struct Log {
     report: Option<Report>,
+    /// Unknown keys of the logs, and the field that each seems to hold.
     unknown_keys: Vec<(String, &'static str)>,
 }
 
-fn look(args: &InitArgs) -> Result<Log, CliError> {
+fn analyze_log(args: &InitArgs) -> Result<Log, CliError> {
     let mut unknown_keys = Vec::new();
-    let read = inputs::open(&args.input, false, |_| {})?.read(|sources, how, progress| {
-        let ingested = ingest::read(sources, how, progress)?;
+    let read = inputs::open(&args.input, false, |_| {})?.read(|sources, options, progress| {
+        let ingested = ingest::read(sources, options, progress)?;
         unknown_keys.clone_from(&ingested.unknown_keys);
         Ok::<_, IngestError>(ingested)
     });
@@ -62,7 +63,7 @@ fn look(args: &InitArgs) -> Result<Log, CliError> {
     let judgement = judge(&ingested.table, &options);
     let report = build(&ingested, &judgement, &options.rules);
     if report.ledger.attempts == 0 {
-        return Err(inputs::nothing_left(&ingested, &judgement, &options.filter, report.ledger.filtered));
+        return Err(inputs::no_call_left(&ingested, &judgement, &options.filter, report.ledger.filtered));
     }
     Ok(Log { report: Some(report), unknown_keys })
 }

@@ -48,7 +48,7 @@ pub(super) fn open_sources(
     verbose: bool,
     adjust: impl FnOnce(&mut Options),
 ) -> Result<FoundInputs, CliError> {
-    interrupt::watch();
+    interrupt::exit_on_interrupt();
     set_threads(args)?;
     let options = options(args, adjust);
     let bar = progress(&sources, args.quiet);
@@ -81,11 +81,12 @@ pub(super) fn reports_and_logs(arguments: &[String]) -> Result<(Vec<Source>, Vec
 /// Whether the file was written by retrylens. Only files with the extension `.json` are opened: folders of logs may
 /// have thousands of others.
 fn is_report(source: &Source) -> bool {
-    const HEAD: u64 = 512;
+    /// Bytes of the file that are looked at; the keys by which a report is recognized come first.
+    const HEAD_BYTES: u64 = 512;
     let Source::File(path) = source else { return false };
     let mut head = Vec::new();
     path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"))
-        && std::fs::File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head)).is_ok()
+        && std::fs::File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head)).is_ok()
         && ingest::program_output(&head).is_some()
 }
 
@@ -95,16 +96,16 @@ impl FoundInputs {
         FoundInputs { verbose: false, silent: true, bar: ProgressBar::hidden(), ..self }
     }
 
-    /// Reads the inputs with `how`. Fails if they contain no attempt.
+    /// Reads the inputs with `read`. Fails if they contain no attempt.
     pub(super) fn read<E>(
         self,
-        how: impl FnOnce(&[Source], &Options, Progress<'_>) -> Result<Ingested, E>,
+        read: impl FnOnce(&[Source], &Options, Progress<'_>) -> Result<Ingested, E>,
     ) -> Result<Ingested, CliError>
     where
         CliError: From<E>,
     {
-        let ingested = how(&self.sources, &self.options, &|bytes| {
-            interrupt::note_read(bytes);
+        let ingested = read(&self.sources, &self.options, &|bytes| {
+            interrupt::add_bytes_read(bytes);
             self.bar.inc(bytes);
         })?;
         self.bar.finish_and_clear();
@@ -116,7 +117,7 @@ impl FoundInputs {
                 message::warning(&format!("{}: {packing}; {how}", input.path));
             }
         }
-        let unread = unread_of(&ingested.inputs);
+        let unread = unread_inputs(&ingested.inputs);
         if let Some(unread) = unread.as_deref().filter(|_| !self.silent) {
             message::warning(unread);
         }
@@ -130,10 +131,10 @@ impl FoundInputs {
 }
 
 /// Maximum number of unreadable inputs listed.
-const UNREAD_SHOWN: usize = 3;
+const MAX_UNREAD_LISTED: usize = 3;
 
 /// Returns a sentence about the inputs of a report that could not be read; `None` if all were.
-pub(super) fn unread_of(inputs: &[Input]) -> Option<String> {
+pub(super) fn unread_inputs(inputs: &[Input]) -> Option<String> {
     unread(inputs.iter().map(|input| (input.path.as_str(), input.failure.as_deref())))
 }
 
@@ -141,8 +142,9 @@ pub(super) fn unread_of(inputs: &[Input]) -> Option<String> {
 pub(super) fn unread<'i>(inputs: impl ExactSizeIterator<Item = (&'i str, Option<&'i str>)>) -> Option<String> {
     let all = inputs.len();
     let failed: Vec<(&str, &str)> = inputs.filter_map(|(path, failure)| Some((path, failure?))).collect();
-    let named: Vec<String> = failed.iter().take(UNREAD_SHOWN).map(|(path, why)| format!("{path} ({why})")).collect();
-    let more = failed.len().saturating_sub(UNREAD_SHOWN);
+    let named: Vec<String> =
+        failed.iter().take(MAX_UNREAD_LISTED).map(|(path, why)| format!("{path} ({why})")).collect();
+    let more = failed.len().saturating_sub(MAX_UNREAD_LISTED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let count = failed.len();
     (count > 0).then(|| {
@@ -177,13 +179,16 @@ pub(super) fn filter(args: &InputArgs) -> Result<Filter, CliError> {
     Ok(Filter { since, until, names: args.names.names() })
 }
 
-/// Progress bar on a terminal; hidden for small inputs, which are read before it would be drawn.
+/// Size of inputs, in bytes, from which progress is shown; smaller ones are read before a bar could be drawn.
+const MIN_BYTES_WITH_PROGRESS: u64 = 32 << 20;
+
+/// Returns the progress bar, which is hidden if `quiet`, if standard error is no terminal, and for small inputs.
 pub(super) fn progress(sources: &[Source], quiet: bool) -> ProgressBar {
     if quiet || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
     let total: u64 = sources.iter().map(stored_bytes).sum();
-    if total < 32 << 20 {
+    if total < MIN_BYTES_WITH_PROGRESS {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new(total);
@@ -205,7 +210,7 @@ pub(super) fn stored_bytes(source: &Source) -> u64 {
 
 /// Describes what was read without finding an attempt, and the most likely reason.
 fn nothing_found(ingested: &Ingested) -> String {
-    let mut text = searched(ingested);
+    let mut text = describe_inputs(ingested);
     if let Some(note) = ingested.format_mismatch() {
         text.push_str(&format!("; {note}"));
     } else if let Some(reject) = ingested.rejects.first() {
@@ -221,9 +226,9 @@ fn nothing_found(ingested: &Ingested) -> String {
     text
 }
 
-/// Error for filters that exclude every call, naming the filter that matches nothing.
-/// Without any attempt to exclude, the error is that of an empty log.
-pub(super) fn nothing_left(ingested: &Ingested, judgement: &Judgement<'_>, filter: &Filter, left_out: u64) -> CliError {
+/// Returns the error for filters that exclude every call, which names the filters that match nothing. If no attempt was
+/// left out, the error is that of a log without attempts.
+pub(super) fn no_call_left(ingested: &Ingested, judgement: &Judgement<'_>, filter: &Filter, left_out: u64) -> CliError {
     if left_out == 0 {
         return CliError::NoAttempts(nothing_found(ingested));
     }
@@ -235,7 +240,7 @@ pub(super) fn nothing_left(ingested: &Ingested, judgement: &Judgement<'_>, filte
         .collect();
     let mut text = format!(
         "{}; {} left out by {}",
-        searched(ingested),
+        describe_inputs(ingested),
         if left_out == 1 { "1 attempt was".to_owned() } else { format!("{left_out} attempts were") },
         options.join(", ")
     );
@@ -247,22 +252,22 @@ pub(super) fn nothing_left(ingested: &Ingested, judgement: &Judgement<'_>, filte
 }
 
 /// Fails if the filters exclude every call; warns of names that the log does not contain.
-pub(super) fn some_left(ingested: &Ingested, judgement: &Judgement<'_>, filter: &Filter) -> Result<(), CliError> {
+pub(super) fn require_calls(ingested: &Ingested, judgement: &Judgement<'_>, filter: &Filter) -> Result<(), CliError> {
     if judgement.left_out >= ingested.ledger().attempts {
-        return Err(nothing_left(ingested, judgement, filter, judgement.left_out));
+        return Err(no_call_left(ingested, judgement, filter, judgement.left_out));
     }
     unmatched(judgement, filter).iter().for_each(|sentence| message::warning(sentence));
     Ok(())
 }
 
-/// Fails if options filter the calls of a log but no log is given. `wanted` says what to add.
-pub(super) fn need_log(args: &ReadingArgs, wanted: &str) -> Result<(), CliError> {
-    let choices = args.choices();
-    match choices.as_slice() {
+/// Fails if options filter the calls of a log but no log is given. `remedy` tells the user what to do.
+pub(super) fn require_log(args: &ReadingArgs, remedy: &str) -> Result<(), CliError> {
+    let filter_options = args.filter_options();
+    match filter_options.as_slice() {
         [] => Ok(()),
-        [one] => Err(CliError::Usage(format!("{one} chooses among the calls of a log, and none is named: {wanted}"))),
+        [one] => Err(CliError::Usage(format!("{one} chooses among the calls of a log, and none is named: {remedy}"))),
         many => Err(CliError::Usage(format!(
-            "{} choose among the calls of a log, and none is named: {wanted}",
+            "{} choose among the calls of a log, and none is named: {remedy}",
             many.join(", ")
         ))),
     }
@@ -276,12 +281,15 @@ pub(super) fn unmatched(judgement: &Judgement<'_>, filter: &Filter) -> Vec<Strin
         let fits = |wanted: &Name| known.iter().any(|(name, version)| wanted.fits_version(name, *version));
         sentences.extend(names.wanted.iter().filter(|wanted| !fits(wanted)).map(|wanted| {
             let known: BTreeSet<&str> = known.iter().map(|(name, _)| *name).collect();
-            let bare = wanted.text.trim_matches(['*', '?']);
-            let like = did_you_mean(bare, known.iter().copied(), &listed(&known, names.dimension));
-            let part = bare == wanted.text && known.iter().any(|name| contains(name, bare));
-            let part =
-                if part { format!(" (a name is given whole: `*{bare}*` finds parts of it)") } else { String::new() };
-            mask_keys(&format!("no {} `{}` in the log{like}{part}", names.dimension.name(), wanted.text)).into_owned()
+            let plain = wanted.text.trim_matches(['*', '?']);
+            let like = did_you_mean(plain, known.iter().copied(), &listed(&known, names.dimension));
+            let is_part = plain == wanted.text && known.iter().any(|name| contains(name, plain));
+            let hint = if is_part {
+                format!(" (a name is given whole: `*{plain}*` finds parts of it)")
+            } else {
+                String::new()
+            };
+            mask_keys(&format!("no {} `{}` in the log{like}{hint}", names.dimension.name(), wanted.text)).into_owned()
         }));
     }
     sentences
@@ -291,19 +299,20 @@ fn contains(name: &str, part: &str) -> bool {
     !part.is_empty() && name.to_ascii_lowercase().contains(&part.to_ascii_lowercase())
 }
 
-/// Lists the names of a dimension, as far as they fit into a sentence.
+/// Lists the first names of a dimension, and the number of the others.
 fn listed(known: &BTreeSet<&str>, of: Dimension) -> String {
-    const SHOWN: usize = 5;
+    const MAX_LISTED: usize = 5;
     if known.is_empty() {
         return format!("it names no {}", of.name());
     }
-    let first: Vec<String> = known.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
-    let more = known.len().saturating_sub(SHOWN);
+    let first: Vec<String> = known.iter().take(MAX_LISTED).map(|name| format!("`{name}`")).collect();
+    let more = known.len().saturating_sub(MAX_LISTED);
     let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("there are {}{rest}", first.join(", "))
 }
 
-fn searched(ingested: &Ingested) -> String {
+/// Describes the inputs that were read, and what became of their lines.
+fn describe_inputs(ingested: &Ingested) -> String {
     let ledger = ingested.ledger();
     let files = ingested.inputs.len();
     let names: Vec<&str> = ingested.inputs.iter().take(3).map(|input| input.path.as_str()).collect();

@@ -11,9 +11,9 @@ use crate::model::units::counted;
 use std::io::Read;
 use std::path::Path;
 
-/// Size of logs in bytes from which on only open calls are kept; in full, they would take some 1.3 GB.
-const MANY_BYTES: u64 = 4 << 30;
-/// Approximate expansion factor of compressed logs.
+/// Size of logs, in bytes, from which only open calls are kept in memory. All attempts of such a log take some 1.3 GB.
+const BOUNDED_FROM_BYTES: u64 = 4 << 30;
+/// Approximate ratio of the size of a log to its compressed size.
 const EXPANSION: u64 = 10;
 
 /// Attempts that were read, and their judgement.
@@ -25,33 +25,39 @@ pub(super) struct Judged {
     pub(super) is_whole: bool,
 }
 
-/// Reads the inputs of an analysis and judges them with `options`. If `aloud`, warnings about the inputs are printed.
-pub(super) fn judged(analysis: &Analysis<'_>, options: &Options, aloud: bool) -> Result<Judged, CliError> {
+/// Reads the inputs of an analysis and judges them with `options`. Warnings about the inputs are printed if
+/// `prints_warnings` is set.
+pub(super) fn read_and_judge(
+    analysis: &Analysis<'_>,
+    options: &Options,
+    prints_warnings: bool,
+) -> Result<Judged, CliError> {
     let (args, outputs) = (analysis.args, &analysis.outputs);
     if let Some(folder) = &args.state {
         let (sources, missing) = state::sources(&args.input.inputs)?;
-        let reading = inputs::open_sources(&args.input, sources, args.verbose, |reading| how(analysis, reading))?;
-        let reading = if aloud { reading } else { reading.silent() };
-        let ingested =
-            reading.read(|sources, how, progress| state::read(analysis, folder, sources, missing, how, progress))?;
+        let found =
+            inputs::open_sources(&args.input, sources, args.verbose, |options| adjust_reading(analysis, options))?;
+        let found = if prints_warnings { found } else { found.silent() };
+        let ingested = found
+            .read(|sources, options, progress| state::read(analysis, folder, sources, missing, options, progress))?;
         let settled = judge(&ingested.table, options).detach();
         return Ok(Judged { ingested, settled, notice: None, is_whole: true });
     }
-    let reading = inputs::open(&args.input, args.verbose, |reading| how(analysis, reading))?;
-    let reading = if aloud { reading } else { reading.silent() };
-    if partials::are_used(args, &reading.sources) {
-        let ingested = reading.read(|sources, how, progress| partials::read(analysis, sources, how, progress))?;
+    let found = inputs::open(&args.input, args.verbose, |options| adjust_reading(analysis, options))?;
+    let found = if prints_warnings { found } else { found.silent() };
+    if partials::are_read_or_written(args, &found.sources) {
+        let ingested = found.read(|sources, options, progress| partials::read(analysis, sources, options, progress))?;
         let settled = judge(&ingested.table, options).detach();
         return Ok(Judged { ingested, settled, notice: None, is_whole: true });
     }
-    if !is_bounded(args, outputs, &reading.sources)? {
-        let ingested = reading.read(ingest::read)?;
+    if !is_bounded(args, outputs, &found.sources)? {
+        let ingested = found.read(ingest::read)?;
         let settled = judge(&ingested.table, options).detach();
         return Ok(Judged { ingested, settled, notice: None, is_whole: true });
     }
     let mut rolling = Rolling::new(options);
-    let mut ingested = reading.read(|sources, how, progress| {
-        ingest::read_in_time(sources, how, progress, &mut |table, watermark| rolling.advance(table, watermark))
+    let mut ingested = found.read(|sources, options, progress| {
+        ingest::read_in_time(sources, options, progress, &mut |table, watermark| rolling.advance(table, watermark))
     })?;
     let (settled, late) = rolling.finish(&mut ingested.table);
     let notice = (late > 0).then(|| {
@@ -64,40 +70,43 @@ pub(super) fn judged(analysis: &Analysis<'_>, options: &Options, aloud: bool) ->
     Ok(Judged { ingested, settled, notice, is_whole: false })
 }
 
-/// Adds to the reading options what the analysis and its outputs require.
-pub(super) fn how(analysis: &Analysis<'_>, reading: &mut ingest::Options) {
-    reading.dialect = analysis.dialect();
-    reading.keep_rejects = analysis.args.rejects.is_some();
+/// Sets the options for reading that the analysis and its outputs require.
+pub(super) fn adjust_reading(analysis: &Analysis<'_>, options: &mut ingest::Options) {
+    options.dialect = analysis.dialect();
+    options.keep_rejects = analysis.args.rejects.is_some();
     let args = analysis.args;
-    reading.keep_ids = analysis.outputs.have_tables() || args.partial.is_some() || args.state.is_some();
+    options.keep_ids = analysis.outputs.include_tables() || args.partial.is_some() || args.state.is_some();
 }
 
 fn is_bounded(args: &AnalyzeArgs, outputs: &Outputs, sources: &[Source]) -> Result<bool, CliError> {
     match args.memory {
-        Memory::Bounded if outputs.have_tables() => Err(CliError::Usage(
+        Memory::Bounded if outputs.include_tables() => Err(CliError::Usage(
             "--memory bounded lets go of attempts, and tables of attempts (--output csv, parquet) need them all: \
              leave out one of the two"
                 .to_owned(),
         )),
         Memory::Bounded => Ok(true),
         Memory::Whole => Ok(false),
-        Memory::Auto => Ok(!outputs.have_tables() && are_many_bytes(sources)),
+        Memory::Auto => Ok(!outputs.include_tables() && are_too_large(sources)),
     }
 }
 
 /// Whether the logs are too large to keep in full, as far as their sizes are known.
-fn are_many_bytes(sources: &[Source]) -> bool {
+fn are_too_large(sources: &[Source]) -> bool {
     let stored: Vec<u64> = sources.iter().map(inputs::stored_bytes).collect();
     // Files are opened to detect compression only if it decides the question.
     match stored.iter().sum::<u64>() {
-        MANY_BYTES.. => true,
-        sum if sum * EXPANSION < MANY_BYTES => false,
-        _ => sources.iter().zip(stored).map(|(source, stored)| log_bytes(source, stored)).sum::<u64>() >= MANY_BYTES,
+        BOUNDED_FROM_BYTES.. => true,
+        sum if sum * EXPANSION < BOUNDED_FROM_BYTES => false,
+        _ => {
+            sources.iter().zip(stored).map(|(source, stored)| estimated_bytes(source, stored)).sum::<u64>()
+                >= BOUNDED_FROM_BYTES
+        }
     }
 }
 
 /// Estimates the size of a log in bytes, of which `stored` bytes are on disk.
-fn log_bytes(source: &Source, stored: u64) -> u64 {
+fn estimated_bytes(source: &Source, stored: u64) -> u64 {
     match source {
         Source::File(path) if is_compressed(path) => stored * EXPANSION,
         _ => stored,

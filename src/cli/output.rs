@@ -17,8 +17,8 @@ pub(super) fn stdout(color: Color) -> impl Write {
     io::BufWriter::new(anstream::AutoStream::new(io::stdout().lock(), choice))
 }
 
-/// Converts the result of writing to standard output. A closed pipe is not an error: files are still written, and the
-/// exit code remains that of the verdict.
+/// Converts the result of writing to standard output. A closed pipe is not an error: files are still written, and the exit
+/// code still tells what was found.
 pub(super) fn printed(result: io::Result<()>) -> Result<(), CliError> {
     match result {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(CliError::Stdout(error)),
@@ -26,36 +26,37 @@ pub(super) fn printed(result: io::Result<()>) -> Result<(), CliError> {
     }
 }
 
-/// Width of the page in columns, limited to 60 to 120: that of the environment variable `COLUMNS`, else of the terminal,
-/// else 80.
+/// Width of text on standard output, in columns, between 60 and 120: that of the environment variable `COLUMNS`, else that
+/// of the terminal, else 80.
 pub(super) fn width() -> usize {
-    let named =
+    let of_variable =
         std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok()).filter(|width| *width > 0);
     let of_terminal = || terminal_size::terminal_size().map(|(terminal_size::Width(columns), _)| usize::from(columns));
-    named.or_else(of_terminal).unwrap_or(80).clamp(60, 120)
+    of_variable.or_else(of_terminal).unwrap_or(80).clamp(60, 120)
 }
 
-/// Whether a path lies in a folder, or is it, also through links. What does not exist yet counts by its name.
+/// Whether `path` is `folder` or lies in it, after links are resolved. The part of a path that does not exist yet is
+/// compared by name.
 pub(super) fn is_within(path: &Path, folder: &Path) -> bool {
     let resolved = |path: &Path| {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let known = path.ancestors().find_map(|known| Some((known, known.canonicalize().ok()?)));
-        known.map_or_else(
+        let existing = path.ancestors().find_map(|ancestor| Some((ancestor, ancestor.canonicalize().ok()?)));
+        existing.map_or_else(
             || path.clone(),
-            |(known, real)| path.strip_prefix(known).map_or_else(|_| real.clone(), |rest| real.join(rest)),
+            |(ancestor, real)| path.strip_prefix(ancestor).map_or_else(|_| real.clone(), |rest| real.join(rest)),
         )
     };
     resolved(path).starts_with(resolved(folder))
 }
 
-/// Default text options for the terminal.
-pub(super) fn page() -> TextOptions {
+/// Returns the text options for standard output.
+pub(super) fn text_options() -> TextOptions {
     TextOptions { width: width(), color: true, ..TextOptions::default() }
 }
 
 /// Whether two paths refer to the same file, also through links. `-`, standard output, equals only itself.
 pub(super) fn is_same(a: &Path, b: &Path) -> bool {
-    let place = |path: &Path| {
+    let resolved = |path: &Path| {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         path.canonicalize()
             .or_else(|_| Ok::<_, io::Error>(folder.canonicalize()?.join(path.file_name().unwrap_or_default())))
@@ -63,7 +64,7 @@ pub(super) fn is_same(a: &Path, b: &Path) -> bool {
     if a == Path::new("-") || b == Path::new("-") {
         return a == b;
     }
-    match (place(a), place(b)) {
+    match (resolved(a), resolved(b)) {
         (Ok(left), Ok(right)) if left == right => true,
         _ => is_same_inode(a, b),
     }
@@ -86,15 +87,15 @@ fn is_same_inode(_: &Path, _: &Path) -> bool {
 pub(super) fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {
     let failed = |error: io::Error| {
         let text = error.to_string();
-        // The path of the temporary file would only confuse.
+        // The message of the error may end with the path of the temporary file, which means nothing to the user.
         let reason = text.split(" at path ").next().unwrap_or(&text).to_owned();
         CliError::Output { path: path.to_owned(), reason }
     };
     // Links are followed, and the target keeps its permissions. A device or a pipe cannot be replaced and is written
     // directly.
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let known = target.metadata().ok();
-    if known.as_ref().is_some_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
+    let existing = target.metadata().ok();
+    if existing.as_ref().is_some_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
         let file = std::fs::OpenOptions::new().write(true).open(&target).map_err(failed)?;
         let mut buffered = io::BufWriter::new(file);
         return write(&mut buffered).and_then(|()| buffered.flush()).map_err(failed);
@@ -107,22 +108,22 @@ pub(super) fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::
         let mut buffered = io::BufWriter::new(&mut *file);
         write(&mut buffered).and_then(|()| buffered.flush())?;
         drop(buffered);
-        match known {
+        match existing {
             Some(metadata) => file.set_permissions(metadata.permissions()),
-            None => open_to_readers(file),
+            None => make_world_readable(file),
         }
     };
-    interrupt::write_beside(folder, &target, path, fill).map_err(failed)
+    interrupt::write_via_temp_file(folder, &target, path, fill).map_err(failed)
 }
 
 /// Sets mode 0644: temporary files are created private, but a report should be readable.
 #[cfg(unix)]
-fn open_to_readers(file: &std::fs::File) -> io::Result<()> {
+fn make_world_readable(file: &std::fs::File) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     file.set_permissions(std::fs::Permissions::from_mode(0o644))
 }
 
 #[cfg(not(unix))]
-fn open_to_readers(_: &std::fs::File) -> io::Result<()> {
+fn make_world_readable(_: &std::fs::File) -> io::Result<()> {
     Ok(())
 }

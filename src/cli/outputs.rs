@@ -4,7 +4,6 @@ use super::args::AnalyzeArgs;
 use super::args::Form;
 use super::charts::{make_folder, write as write_chart};
 use super::error::CliError;
-use super::forms::Ending;
 use super::{output, summary};
 use crate::anonymize::Anonymizer;
 use crate::frames::{self, Frame, LogTables};
@@ -16,7 +15,7 @@ use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 
 /// Maximum number of runs for which a chart is drawn; the report lists all of them.
-const RUN_CHARTS: usize = 12;
+const MAX_RUN_CHARTS: usize = 12;
 /// Tables written by `csv=` and `parquet=`.
 const TABLES: [&str; 4] = ["attempts", "calls", "runs", "findings"];
 
@@ -28,11 +27,11 @@ enum Tables {
 }
 
 impl Tables {
-    fn named(name: &str) -> Option<Tables> {
-        [Tables::Csv, Tables::Parquet].into_iter().find(|tables| tables.ending() == name)
+    fn from_name(name: &str) -> Option<Tables> {
+        [Tables::Csv, Tables::Parquet].into_iter().find(|tables| tables.extension() == name)
     }
 
-    fn ending(self) -> &'static str {
+    fn extension(self) -> &'static str {
         match self {
             Tables::Csv => "csv",
             Tables::Parquet => "parquet",
@@ -71,8 +70,8 @@ impl Outputs {
         let mut outputs = Outputs { printed, reports: Vec::new(), tables: Vec::new() };
         args.output.iter().try_for_each(|text| outputs.add(text))?;
         let files = outputs.files(args);
-        for (place, file) in files.iter().enumerate() {
-            if files[..place].iter().any(|other| output::is_same(other, file)) {
+        for (index, file) in files.iter().enumerate() {
+            if files[..index].iter().any(|other| output::is_same(other, file)) {
                 return Err(CliError::Usage(format!("two outputs on one path: {}", file.display())));
             }
         }
@@ -100,20 +99,20 @@ impl Outputs {
     fn add(&mut self, text: &str) -> Result<(), CliError> {
         let refused = |reason: String| Err(CliError::Usage(format!("--output {text}: {reason}")));
         let Some((name, path)) = text.split_once('=') else {
-            return refused(format!("give FORMAT=PATH, such as json=report.json; {}", known()));
+            return refused(format!("give FORMAT=PATH, such as json=report.json; {}", known_formats()));
         };
         if path.is_empty() {
             return refused(format!("no path after `{name}=`"));
         }
         let is_stdout = path == "-";
-        match (Form::named(name), Tables::named(name)) {
+        match (Form::from_name(name), Tables::from_name(name)) {
             (Some(form), _) => self.reports.push((form, PathBuf::from(path))),
             (_, Some(_)) if is_stdout => return refused("several tables need a directory".to_owned()),
             (_, Some(Tables::Parquet)) if !cfg!(feature = "frames") => {
                 return refused("this build has no Parquet (feature `frames`)".to_owned());
             }
             (_, Some(tables)) => self.tables.push((tables, PathBuf::from(path))),
-            _ => return refused(format!("no format `{name}`; {}", known())),
+            _ => return refused(format!("no format `{name}`; {}", known_formats())),
         }
         if is_stdout {
             self.printed = None;
@@ -122,13 +121,14 @@ impl Outputs {
     }
 
     /// Whether no output requires the logs to be judged.
-    pub(super) fn are_none(&self, args: &AnalyzeArgs) -> bool {
-        let are_files = self.reports.is_empty() && self.tables.is_empty() && args.charts.is_none();
-        self.printed.is_none() && are_files && args.rejects.is_none()
+    pub(super) fn need_no_judgement(&self, args: &AnalyzeArgs) -> bool {
+        let no_files =
+            self.reports.is_empty() && self.tables.is_empty() && args.charts.is_none() && args.rejects.is_none();
+        no_files && self.printed.is_none()
     }
 
     /// Whether tables are written; they need the ids of every attempt.
-    pub(super) fn have_tables(&self) -> bool {
+    pub(super) fn include_tables(&self) -> bool {
         !self.tables.is_empty()
     }
 
@@ -139,10 +139,10 @@ impl Outputs {
         report: &Report,
         options: &Options,
         args: &AnalyzeArgs,
-        ending: Ending,
+        exit_code: u8,
         anonymizer: Option<&Anonymizer>,
     ) -> Result<(), CliError> {
-        self.write_reports(report, args, ending)?;
+        self.write_reports(report, args, exit_code)?;
         for (tables, folder) in &self.tables {
             make_folder(folder)?;
             let log = LogTables::new(&ingested.table, options);
@@ -163,26 +163,26 @@ impl Outputs {
         if let Some(path) = &args.rejects {
             write_rejects(ingested, path)?;
         }
-        if self.annotate() {
+        if self.writes_annotations() {
             let mut markdown = Vec::new();
             markdown::render(report, args.input.tz, &mut markdown).map_err(CliError::Stdout)?;
             summary::append(&markdown)?;
         }
         let printed = self.reports.iter().filter(|(_, path)| path == Path::new("-"));
         for form in printed.map(|(form, _)| *form).chain(self.printed) {
-            output::printed(form.print(report, args, ending))?;
+            output::printed(form.print(report, args, exit_code))?;
         }
         Ok(())
     }
 
     /// Writes the reports that go to files.
-    pub(super) fn write_reports(&self, report: &Report, args: &AnalyzeArgs, ending: Ending) -> Result<(), CliError> {
+    pub(super) fn write_reports(&self, report: &Report, args: &AnalyzeArgs, exit_code: u8) -> Result<(), CliError> {
         let mut files = self.reports.iter().filter(|(_, path)| path != Path::new("-"));
-        files.try_for_each(|(form, path)| output::write_file(path, |out| form.write(report, args, ending, out)))
+        files.try_for_each(|(form, path)| output::write_file(path, |out| form.write(report, args, exit_code, out)))
     }
 
     /// Whether the report is written as GitHub annotations, which includes the job summary.
-    fn annotate(&self) -> bool {
+    fn writes_annotations(&self) -> bool {
         self.reports.iter().map(|(form, _)| *form).chain(self.printed).any(|form| form == Form::Github)
     }
 
@@ -191,19 +191,19 @@ impl Outputs {
         let mut files: Vec<PathBuf> = args.rejects.iter().chain(&args.partial).cloned().collect();
         files.extend(self.reports.iter().map(|(_, path)| path.clone()));
         for (tables, folder) in &self.tables {
-            files.extend(TABLES.iter().map(|table| folder.join(format!("{table}.{}", tables.ending()))));
+            files.extend(TABLES.iter().map(|table| folder.join(format!("{table}.{}", tables.extension()))));
         }
         files
     }
 }
 
-fn known() -> String {
+fn known_formats() -> String {
     let forms: Vec<String> = Form::value_variants().iter().map(|form| form.name()).collect();
     format!("known formats: {} (a file), csv, parquet (a directory)", forms.join(", "))
 }
 
 fn write_table(frame: &Frame, tables: Tables, folder: &Path) -> Result<(), CliError> {
-    let path = folder.join(format!("{}.{}", frame.name, tables.ending()));
+    let path = folder.join(format!("{}.{}", frame.name, tables.extension()));
     output::write_file(&path, |out| match tables {
         #[cfg(feature = "frames")]
         Tables::Parquet => crate::render::parquet::render(frame, out),
@@ -217,7 +217,7 @@ fn write_charts(report: &Report, folder: &Path) -> Result<(), CliError> {
     for chart in charts::charts(report) {
         if chart.kind == charts::ChartKind::Run {
             runs += 1;
-            if runs > RUN_CHARTS {
+            if runs > MAX_RUN_CHARTS {
                 continue;
             }
         }

@@ -1,4 +1,4 @@
-//! Writes pages in several forms, and reads reports back.
+//! Writes the results of commands other than `analyze` as pages in several forms, and reads JSON reports.
 
 use super::args::{PageForm, PageForms};
 use super::error::CliError;
@@ -32,8 +32,8 @@ pub(super) struct PageRequest<'a> {
 impl<'a> Pages<'a> {
     pub(super) fn parse(args: &'a PageForms, zone: Zone, inputs: &[PathBuf]) -> Result<Pages<'a>, CliError> {
         let files = args.output.iter().map(|text| parse_output(text)).collect::<Result<Vec<_>, _>>()?;
-        for (place, (_, file)) in files.iter().enumerate() {
-            if files[..place].iter().any(|(_, other)| output::is_same(other, file)) {
+        for (index, (_, file)) in files.iter().enumerate() {
+            if files[..index].iter().any(|(_, other)| output::is_same(other, file)) {
                 return Err(CliError::Usage(format!("two outputs on one path: {}", file.display())));
             }
             if inputs.iter().any(|input| output::is_same(input, file)) {
@@ -45,9 +45,8 @@ impl<'a> Pages<'a> {
 
     /// Whether a page of this form is requested.
     pub(super) fn has(&self, form: PageForm) -> bool {
-        let to_stdout = |path: &PathBuf| path == Path::new("-");
-        let replaced = self.files.iter().any(|(_, path)| to_stdout(path));
-        (self.args.format == form && !replaced) || self.files.iter().any(|(of, _)| *of == form)
+        let stdout_is_replaced = self.files.iter().any(|(_, path)| path == Path::new("-"));
+        (self.args.format == form && !stdout_is_replaced) || self.files.iter().any(|(of, _)| *of == form)
     }
 
     /// Writes every page requested, standard output last.

@@ -10,24 +10,24 @@ use crate::partial::{Partial, PartialError, Settings, check_overlaps, is_partial
 use std::path::Path;
 
 /// How messages refer to the logs read along with partials.
-const LOGS: &str = "the logs given";
+const LOGS_NAME: &str = "the logs given";
 
 /// Whether partials are read or written.
-pub(super) fn are_used(args: &AnalyzeArgs, sources: &[Source]) -> bool {
-    args.partial.is_some() || sources.iter().any(is_one)
+pub(super) fn are_read_or_written(args: &AnalyzeArgs, sources: &[Source]) -> bool {
+    args.partial.is_some() || sources.iter().any(is_partial_source)
 }
 
-pub(super) fn is_one(source: &Source) -> bool {
+pub(super) fn is_partial_source(source: &Source) -> bool {
     matches!(source, Source::File(path) if is_partial(path))
 }
 
 /// Partials and logs that were read.
-struct Gathered {
-    /// The partials together.
+struct PartialsAndLogs {
+    /// The partials, merged.
     partials: Partial,
     /// What was read of the logs.
-    own: Option<Part>,
-    /// Facts about the inputs of both.
+    from_logs: Option<Part>,
+    /// What is known of the inputs of both.
     facts: Vec<Facts>,
 }
 
@@ -38,11 +38,11 @@ pub(super) fn read(
     options: &Options,
     progress: Progress<'_>,
 ) -> Result<Ingested, CliError> {
-    let Gathered { mut partials, own, .. } = gathered(analysis, sources, options, progress)?;
-    let parts = partials.open().map_err(refused)?;
-    save(analysis, &mut partials, own.as_ref())?;
+    let PartialsAndLogs { mut partials, from_logs, .. } = read_partials_and_logs(analysis, sources, options, progress)?;
+    let parts = partials.open().map_err(partial_error)?;
+    write_partial(analysis, &mut partials, from_logs.as_ref())?;
     drop(partials);
-    Ok(ingest::join(parts.into_iter().map(|(part, _)| part).chain(own).collect())?)
+    Ok(ingest::join(parts.into_iter().map(|(part, _)| part).chain(from_logs).collect())?)
 }
 
 /// Reads logs and partials and writes the partial. Returns what is known of their inputs, without attempts.
@@ -52,19 +52,20 @@ pub(super) fn write(
     options: &Options,
     progress: Progress<'_>,
 ) -> Result<Ingested, CliError> {
-    let Gathered { mut partials, own, facts } = gathered(analysis, sources, options, progress)?;
-    save(analysis, &mut partials, own.as_ref())?;
+    let PartialsAndLogs { mut partials, from_logs, facts } =
+        read_partials_and_logs(analysis, sources, options, progress)?;
+    write_partial(analysis, &mut partials, from_logs.as_ref())?;
     Ok(ingest::join(facts.into_iter().map(|facts| Part { facts, ..Part::default() }).collect())?)
 }
 
-fn gathered(
+fn read_partials_and_logs(
     analysis: &Analysis<'_>,
     sources: &[Source],
     options: &Options,
     progress: Progress<'_>,
-) -> Result<Gathered, CliError> {
-    check(analysis)?;
-    let (paths, logs): (Vec<Source>, Vec<Source>) = sources.iter().cloned().partition(is_one);
+) -> Result<PartialsAndLogs, CliError> {
+    refuse_conflicts(analysis)?;
+    let (paths, logs): (Vec<Source>, Vec<Source>) = sources.iter().cloned().partition(is_partial_source);
     let anonymizer = anonymizer(analysis);
     if anonymizer.is_some() && !paths.is_empty() {
         return Err(CliError::Usage(
@@ -72,46 +73,46 @@ fn gathered(
                 .to_owned(),
         ));
     }
-    let own = (!logs.is_empty()).then(|| ingest::read_part(&logs, options, progress));
+    let from_logs = (!logs.is_empty()).then(|| ingest::read_part(&logs, options, progress));
     let settings = || Settings::of(options, anonymizer.map(Anonymizer::fingerprint));
-    let mut whole = own.as_ref().map(|_| Partial::new(settings(), LOGS));
+    let mut merged = from_logs.as_ref().map(|_| Partial::new(settings(), LOGS_NAME));
     for source in &paths {
         let Source::File(path) = source else { continue };
         let partial = open(path)?;
         progress(inputs::stored_bytes(source));
-        match &mut whole {
-            None => whole = Some(partial),
-            Some(whole) => absorb(whole, partial, path)?,
+        match &mut merged {
+            None => merged = Some(partial),
+            Some(merged) => merge_into(merged, partial, path)?,
         }
     }
-    let Some(partials) = whole else { return Err(CliError::NoAttempts("no input".to_owned())) };
-    let mut facts = partials.facts().map_err(refused)?;
-    facts.extend(own.as_ref().map(|own| (own.facts.clone(), LOGS.to_owned())));
-    check_overlaps(&facts).map_err(refused)?;
-    Ok(Gathered { partials, own, facts: facts.into_iter().map(|(facts, _)| facts).collect() })
+    let Some(partials) = merged else { return Err(CliError::NoAttempts("no input".to_owned())) };
+    let mut facts = partials.facts().map_err(partial_error)?;
+    facts.extend(from_logs.as_ref().map(|from_logs| (from_logs.facts.clone(), LOGS_NAME.to_owned())));
+    check_overlaps(&facts).map_err(partial_error)?;
+    Ok(PartialsAndLogs { partials, from_logs, facts: facts.into_iter().map(|(facts, _)| facts).collect() })
 }
 
-/// Writes the partial, if requested, of the partials given and of what was read of logs.
-fn save(analysis: &Analysis<'_>, partials: &mut Partial, own: Option<&Part>) -> Result<(), CliError> {
+/// If a partial is requested, writes one that merges the partials given and what was read of logs.
+fn write_partial(analysis: &Analysis<'_>, partials: &mut Partial, from_logs: Option<&Part>) -> Result<(), CliError> {
     let Some(path) = &analysis.args.partial else { return Ok(()) };
-    if let Some(own) = own {
-        let nameless = anonymizer(analysis).map(|anonymizer| anonymizer.part(own));
-        partials.add(nameless.as_ref().unwrap_or(own)).map_err(CliError::Stdout)?;
+    if let Some(from_logs) = from_logs {
+        let anonymized = anonymizer(analysis).map(|anonymizer| anonymizer.part(from_logs));
+        partials.add(anonymized.as_ref().unwrap_or(from_logs)).map_err(CliError::Stdout)?;
     }
     output::write_file(path, |out| partials.write(out))
 }
 
-/// Returns the anonymizer of the partial that is written.
+/// Returns the anonymizer of the partial to write, if one is requested.
 fn anonymizer<'a>(analysis: &'a Analysis<'_>) -> Option<&'a Anonymizer> {
     analysis.anonymizer.as_ref().filter(|_| analysis.args.partial.is_some())
 }
 
-fn refused((name, error): (String, PartialError)) -> CliError {
+fn partial_error((name, error): (String, PartialError)) -> CliError {
     CliError::Partial { name, error }
 }
 
 /// Rejects options that conflict with partials, which contain every attempt.
-fn check(analysis: &Analysis<'_>) -> Result<(), CliError> {
+fn refuse_conflicts(analysis: &Analysis<'_>) -> Result<(), CliError> {
     let args = analysis.args;
     if args.memory == Memory::Bounded {
         return Err(CliError::Usage(
@@ -135,9 +136,9 @@ fn open(path: &Path) -> Result<Partial, CliError> {
     }
 }
 
-fn absorb(whole: &mut Partial, partial: Partial, path: &Path) -> Result<(), CliError> {
+fn merge_into(merged: &mut Partial, partial: Partial, path: &Path) -> Result<(), CliError> {
     let name = path.display().to_string();
-    match whole.absorb(partial) {
+    match merged.absorb(partial) {
         Ok(0) => Ok(()),
         Ok(_) => {
             message::warning(&format!("{name} holds what another partial holds too: it counts once"));

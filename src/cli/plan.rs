@@ -3,14 +3,14 @@
 use super::args::{InputArgs, PageForm, PlanArgs};
 use super::error::CliError;
 use super::pages::{PageRequest, Pages};
-use super::{config as settings, inputs, message};
+use super::{config as configuration, inputs, message};
 use crate::config::{Config, did_you_mean};
 use crate::ingest;
 use crate::judge::judge;
 use crate::model::{Jitter, Policy, Schedule, Zone};
 use crate::plan::{Inputs, Measured, Plan, Sourced, measured, plan};
 use crate::policy::{SDK, SDK_ATTEMPTS};
-use crate::render::{html, json, markdown, settings as written, text};
+use crate::render::{html, json, markdown, settings as policy_settings, text};
 use crate::report::build;
 use std::io::Write;
 
@@ -23,16 +23,16 @@ pub(super) fn run(args: &PlanArgs) -> Result<u8, CliError> {
     if args.write_policy && pages.has(PageForm::Html) {
         return Err(CliError::Usage("--write-policy has the forms text, markdown and json".to_owned()));
     }
-    let config = settings::load(&args.config)?;
+    let config = configuration::load(&args.config)?;
     let declared = config.policies.iter().next().cloned().unwrap_or_default();
-    let measured = from_log(args, &config)?;
+    let measured = measure_log(args, &config)?;
     let inputs = plan_inputs(args, &declared, &measured)?;
     let plan = plan(&inputs);
-    unused(args, &inputs, &plan).iter().for_each(|sentence| message::warning(sentence));
+    warnings_for_unused(args, &inputs, &plan).iter().for_each(|sentence| message::warning(sentence));
     pages.write(|request: &PageRequest<'_>, out: &mut dyn Write| match (request.form, args.write_policy) {
         (PageForm::Json, _) => json::pretty(&plan, out),
-        (PageForm::Markdown, true) => written::markdown(&plan, out),
-        (_, true) => written::text(&plan, out),
+        (PageForm::Markdown, true) => policy_settings::markdown(&plan, out),
+        (_, true) => policy_settings::text(&plan, out),
         (PageForm::Text, false) => text::plan(&plan, &request.text, out),
         (PageForm::Markdown, false) => markdown::plan(&plan, out),
         (PageForm::Html, false) => html::plan(&plan, out),
@@ -40,17 +40,17 @@ pub(super) fn run(args: &PlanArgs) -> Result<u8, CliError> {
     Ok(0)
 }
 
-fn from_log(args: &PlanArgs, config: &Config) -> Result<Measured, CliError> {
+fn measure_log(args: &PlanArgs, config: &Config) -> Result<Measured, CliError> {
     if args.from_log.is_empty() {
-        inputs::need_log(&args.reading, "add --from-log LOG")?;
+        inputs::require_log(&args.reading, "add --from-log LOG")?;
         return Ok(Measured::default());
     }
     let input = InputArgs { inputs: args.from_log.clone(), reading: args.reading.clone() };
     let reading = inputs::open(&input, args.page.verbose, |reading| reading.dialect = config.dialect())?;
     let ingested = reading.read(ingest::read)?;
-    let options = settings::options(config, Vec::new(), &input)?;
+    let options = configuration::options(config, Vec::new(), &input)?;
     let judgement = judge(&ingested.table, &options);
-    inputs::some_left(&ingested, &judgement, &options.filter)?;
+    inputs::require_calls(&ingested, &judgement, &options.filter)?;
     Ok(measured(&build(&ingested, &judgement, &options.rules)))
 }
 
@@ -81,8 +81,9 @@ fn plan_inputs(args: &PlanArgs, declared: &Policy, measured: &Measured) -> Resul
 /// Combines the options, the declared policy and the schedule of the official SDKs, in this order of precedence. The
 /// cap and jitter of the SDKs apply only if no option sets base, factor or jitter.
 fn schedule(args: &PlanArgs, declared: &Policy) -> Result<Schedule, CliError> {
-    let own = args.base.is_some() || args.factor.is_some() || args.jitter.is_some();
-    let default = if own { Schedule { cap_s: f64::INFINITY, jitter: Jitter::Full, ..SDK } } else { SDK };
+    let options_set_schedule = args.base.is_some() || args.factor.is_some() || args.jitter.is_some();
+    let default =
+        if options_set_schedule { Schedule { cap_s: f64::INFINITY, jitter: Jitter::Full, ..SDK } } else { SDK };
     let known = declared.schedule.unwrap_or(Schedule { cap_s: declared.cap_s.unwrap_or(default.cap_s), ..default });
     let jitter = args.jitter.as_deref().map(jitter).transpose()?;
     Ok(Schedule {
@@ -104,20 +105,20 @@ fn jitter(word: &str) -> Result<Jitter, CliError> {
 }
 
 /// Returns a warning for each option that has no effect, with the options it needs.
-fn unused(args: &PlanArgs, inputs: &Inputs, plan: &Plan) -> Vec<String> {
-    let lacks = |option: &str, wanted: &str| format!("{option} is of no use here: it needs {wanted}");
+fn warnings_for_unused(args: &PlanArgs, inputs: &Inputs, plan: &Plan) -> Vec<String> {
+    let without_effect = |option: &str, wanted: &str| format!("{option} is of no use here: it needs {wanted}");
     let no_load = plan.load.is_none();
     let no_tokens = plan.tokens.is_none();
     let no_admission = args.request_limit.is_some() && args.fan_out.is_none();
     [
-        (args.rate.is_some() && no_load && no_tokens, lacks("--rate", "--time, or --tokens")),
-        (args.time.is_some() && no_load, lacks("--time", "--rate")),
-        (args.pool.is_some() && no_load, lacks("--pool", "--rate and --time")),
-        (args.tokens.is_some() && no_tokens, lacks("--tokens", "--rate")),
-        (args.attempts_per_call.is_some() && no_tokens, lacks("--attempts-per-call", "--rate and --tokens")),
-        (args.token_limit.is_some() && no_tokens, lacks("--token-limit", "--rate and --tokens")),
-        (no_admission, lacks("--request-limit", "--fan-out")),
-        (inputs.fan_out.is_some() && plan.fan_out.is_none(), lacks("--fan-out", FAN_OUT_NEEDS)),
+        (args.rate.is_some() && no_load && no_tokens, without_effect("--rate", "--time, or --tokens")),
+        (args.time.is_some() && no_load, without_effect("--time", "--rate")),
+        (args.pool.is_some() && no_load, without_effect("--pool", "--rate and --time")),
+        (args.tokens.is_some() && no_tokens, without_effect("--tokens", "--rate")),
+        (args.attempts_per_call.is_some() && no_tokens, without_effect("--attempts-per-call", "--rate and --tokens")),
+        (args.token_limit.is_some() && no_tokens, without_effect("--token-limit", "--rate and --tokens")),
+        (no_admission, without_effect("--request-limit", "--fan-out")),
+        (inputs.fan_out.is_some() && plan.fan_out.is_none(), without_effect("--fan-out", FAN_OUT_NEEDS)),
     ]
     .into_iter()
     .filter_map(|(is_unused, sentence)| is_unused.then_some(sentence))

@@ -1,7 +1,7 @@
 //! `retrylens record`: a reverse proxy on loopback that writes attempt records.
 
 use super::args::{Bodies, RecordArgs};
-use super::check::{self, Played};
+use super::check::{self, CheckedServer};
 use super::error::CliError;
 use super::{message, server};
 use crate::serve::{Hosts, Log, Recorder, Server, Table};
@@ -15,7 +15,7 @@ pub(super) fn run(args: &RecordArgs) -> Result<u8, CliError> {
         let name = table.names();
         return check::run(&args.check, Some(&args.log), &[(&name, &name)], &|_: &str, path: &Path| {
             let log = server::open_log(Some(path), &args.listen, "record", false)?;
-            Ok(Played { server: start(args, table.clone(), log)?, is_stub: false })
+            Ok(CheckedServer { server: start(args, table.clone(), log)?, is_stub: false })
         });
     }
     let log = server::open_log(Some(&args.log), &args.listen, "record", false)?;

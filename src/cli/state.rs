@@ -42,7 +42,7 @@ pub(super) fn read(
     if sources.contains(&Source::Stdin) {
         return refused("what came through standard input cannot be known again: give files");
     }
-    if sources.iter().any(partials::is_one) {
+    if sources.iter().any(partials::is_partial_source) {
         return refused("partials do not grow: give them to `merge`");
     }
     let mut state = State::open(folder, &Settings::of(options, None))?;

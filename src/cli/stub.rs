@@ -1,7 +1,7 @@
 //! `retrylens stub`: a provider on loopback that fails on a schedule.
 
 use super::args::StubArgs;
-use super::check::{self, Played};
+use super::check::{self, CheckedServer};
 use super::error::CliError;
 use super::{output, server};
 use crate::serve::scenario::buckets::Limits;
@@ -12,11 +12,12 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Default scenario of a check: the first request is overloaded, the second hits a spend cap, and others are answered.
-const CHECK: &str = "529x12,ok|spend-cap|ok";
+/// Default scenario of a check: the first request body is answered with overloads, the second with a spend cap, all others
+/// with success.
+const DEFAULT_CHECK: &str = "529x12,ok|spend-cap|ok";
 
 /// Every documented failure: a title and its scenario.
-const ALL: [(&str, &str); 26] = [
+const DOCUMENTED_FAILURES: [(&str, &str); 26] = [
     ("overload, then well", "529x2,ok"),
     ("overload without end", "529"),
     ("rate limit, 2 s", "429(retry-after=2),ok"),
@@ -59,16 +60,16 @@ pub(super) fn run(args: &StubArgs) -> Result<u8, CliError> {
         let log = server::open_log(args.log.as_deref(), &args.listen, "stub", true)?;
         return server::until_interrupted(start(args, scenario, log)?, args.log.as_deref());
     }
-    let played: Vec<(&str, &str)> = match args.scenario.as_deref() {
-        Some("all") => ALL.to_vec(),
+    let scenarios: Vec<(&str, &str)> = match args.scenario.as_deref() {
+        Some("all") => DOCUMENTED_FAILURES.to_vec(),
         Some(text) => vec![(text, text)],
-        None => vec![(CHECK, CHECK)],
+        None => vec![(DEFAULT_CHECK, DEFAULT_CHECK)],
     };
     // Scenarios are validated before anything runs.
-    played.iter().try_for_each(|(_, text)| scenario(args, text).map(drop))?;
-    check::run(&args.check, args.log.as_deref(), &played, &|text: &str, path: &Path| {
+    scenarios.iter().try_for_each(|(_, text)| scenario(args, text).map(drop))?;
+    check::run(&args.check, args.log.as_deref(), &scenarios, &|text: &str, path: &Path| {
         let log = server::open_log(Some(path), &args.listen, "stub", false)?;
-        Ok(Played { server: start(args, scenario(args, text)?, log)?, is_stub: true })
+        Ok(CheckedServer { server: start(args, scenario(args, text)?, log)?, is_stub: true })
     })
 }
 
@@ -102,7 +103,7 @@ fn list() -> Result<u8, CliError> {
 
 fn write_list(out: &mut dyn Write) -> std::io::Result<()> {
     for shape in SHAPES {
-        writeln!(out, "{:<17} {:<7} {}", shape.name, kind(shape), shape.about)?;
+        writeln!(out, "{:<17} {:<7} {}", shape.name, status(shape), shape.about)?;
     }
     out.write_all(
         b"
@@ -118,7 +119,8 @@ Options, in parentheses and joined by `;`:
     )
 }
 
-fn kind(shape: &Shape) -> String {
+/// Returns the status of a response, or `breaks` if the connection is broken instead.
+fn status(shape: &Shape) -> String {
     match &shape.does {
         Does::Succeed => "200".to_owned(),
         Does::Fail(failure) => failure.status.to_string(),

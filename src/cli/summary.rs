@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// Environment variable with the path of the file.
 const VARIABLE: &str = "GITHUB_STEP_SUMMARY";
 /// Maximum size of a summary in bytes; GitHub discards a larger one.
-const MOST: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// Appends `markdown` to the job summary, if there is one.
 pub(super) fn append(markdown: &[u8]) -> Result<(), CliError> {
@@ -20,8 +20,8 @@ pub(super) fn append(markdown: &[u8]) -> Result<(), CliError> {
 
 fn append_to(path: &Path, markdown: &[u8]) -> Result<(), CliError> {
     let failed = |error: std::io::Error| CliError::Output { path: path.to_owned(), reason: error.to_string() };
-    let there = path.metadata().map_or(0, |metadata| metadata.len());
-    if there + markdown.len() as u64 >= MOST {
+    let size = path.metadata().map_or(0, |metadata| metadata.len());
+    if size + markdown.len() as u64 >= MAX_BYTES {
         message::warning(&format!(
             "the job summary {} is nearly full (GitHub takes 1 MiB of one step): nothing was added to it",
             path.display()
@@ -30,6 +30,6 @@ fn append_to(path: &Path, markdown: &[u8]) -> Result<(), CliError> {
     }
     let mut file = std::fs::OpenOptions::new().append(true).create(true).open(path).map_err(failed)?;
     // The text of another step may lack a final line break.
-    let gap: &[u8] = if there > 0 { b"\n\n" } else { b"" };
-    file.write_all(&[gap, markdown].concat()).map_err(failed)
+    let separator: &[u8] = if size > 0 { b"\n\n" } else { b"" };
+    file.write_all(&[separator, markdown].concat()).map_err(failed)
 }

@@ -15,16 +15,16 @@ use std::path::{Component, Path, PathBuf};
 pub(super) fn run(args: &TrendArgs) -> Result<u8, CliError> {
     let inputs = args.reports.as_slice();
     let pages = Pages::parse(&args.page.forms, args.tz, inputs)?;
-    let is_again = |at: usize| inputs[..at].iter().any(|other| output::is_same(other, &inputs[at]));
-    if let Some(twice) = (0..inputs.len()).find(|at| is_again(*at)).map(|at| &inputs[at]) {
-        return Err(CliError::Usage(format!("{} is given twice: a report counts once", twice.display())));
+    let is_repeated = |at: usize| inputs[..at].iter().any(|other| output::is_same(other, &inputs[at]));
+    if let Some(repeated) = (0..inputs.len()).find(|at| is_repeated(*at)).map(|at| &inputs[at]) {
+        return Err(CliError::Usage(format!("{} is given twice: a report counts once", repeated.display())));
     }
     let anonymizer = anonymizer(&args.page.anonymize)?;
     let named = |path: &PathBuf| {
         let past = read_report(path)?;
         let (past, file) = match &anonymizer {
-            Some(anonymizer) => anonymizer.past(past, &shown(path)),
-            None => (past, shown(path)),
+            Some(anonymizer) => anonymizer.past(past, &display_name(path)),
+            None => (past, display_name(path)),
         };
         Ok(NamedReport { file, past })
     };
@@ -37,8 +37,8 @@ pub(super) fn run(args: &TrendArgs) -> Result<u8, CliError> {
     trend.hide_below(args.page.min_severity.severity());
     // A link would reveal the file name.
     let linked = if anonymizer.is_some() { &[] } else { inputs };
-    let beside: HashMap<String, PathBuf> =
-        linked.iter().filter_map(|path| Some((shown(path), page_beside(path)?))).collect();
+    let pages_of_reports: HashMap<String, PathBuf> =
+        linked.iter().filter_map(|path| Some((display_name(path), page_beside(path)?))).collect();
     pages.write(|request: &PageRequest<'_>, out: &mut dyn Write| match request.form {
         PageForm::Text => text::trend(&trend, &request.text, out),
         PageForm::Json => json::pretty(&trend, out),
@@ -47,7 +47,7 @@ pub(super) fn run(args: &TrendArgs) -> Result<u8, CliError> {
             let links: Vec<Option<PathBuf>> = trend
                 .reports
                 .iter()
-                .map(|report| beside.get(&report.file).map(|page| from(request.folder, page)))
+                .map(|report| pages_of_reports.get(&report.file).map(|page| relative_path(request.folder, page)))
                 .collect();
             let links: Vec<Option<&Path>> = links.iter().map(Option::as_deref).collect();
             html::trend(&trend, &links, &html::HtmlOptions { zone: args.tz }, out)
@@ -59,7 +59,7 @@ pub(super) fn run(args: &TrendArgs) -> Result<u8, CliError> {
     Ok(0)
 }
 
-fn shown(path: &Path) -> String {
+fn display_name(path: &Path) -> String {
     safe(&path.display().to_string()).into_owned()
 }
 
@@ -70,7 +70,7 @@ fn page_beside(path: &Path) -> Option<PathBuf> {
 }
 
 /// Returns the relative path from `folder` to `file`; the absolute path if they share no prefix.
-fn from(folder: &Path, file: &Path) -> PathBuf {
+fn relative_path(folder: &Path, file: &Path) -> PathBuf {
     let (Ok(folder), Ok(file)) = (folder.canonicalize(), file.canonicalize()) else { return file.to_owned() };
     let (here, there): (Vec<Component<'_>>, Vec<Component<'_>>) =
         (folder.components().collect(), file.components().collect());

@@ -6,7 +6,7 @@ use crate::config::Config;
 use crate::measure::Fleet;
 use crate::policy::{SDK, SDK_ATTEMPTS, Strategy};
 use crate::report::Report;
-use crate::simulate::{Counterfactual, Incident, ReplayOptions, Terms, replay};
+use crate::simulate::{Counterfactual, Incident, PolicyTerms, ReplayOptions, replay};
 
 /// Builds the options for a replay from the policies named in `option` and the declared one. Names are validated even if
 /// there is no incident to replay.
@@ -19,7 +19,7 @@ pub(super) fn options(
     if !policies.is_empty() {
         let base = Strategy::plain(SDK, SDK_ATTEMPTS);
         let declared = declared.as_ref().map(|policy| Strategy::declared(policy, &base));
-        Terms { base, declared }.read(policies).map_err(|error| CliError::Usage(format!("{option}: {error}")))?;
+        PolicyTerms { base, declared }.read(policies).map_err(|error| CliError::Usage(format!("{option}: {error}")))?;
     }
     let is_in_analysis = policies.is_empty();
     Ok(ReplayOptions { policies: policies.to_vec(), declared, complete, is_in_analysis, ..ReplayOptions::default() })
@@ -28,19 +28,20 @@ pub(super) fn options(
 /// Returns the incidents of a fleet in the order a report lists them.
 pub(super) fn incidents(fleet: &Fleet<'_>) -> Vec<Incident> {
     let (all, _) = fleet.worst_incidents();
-    let one = |(service, found): &(_, crate::measure::Incident)| Incident {
+    let to_incident = |(service, found): &(_, crate::measure::Incident)| Incident {
         service: *service,
         class: found.class(),
         first: found.seen.0,
         last: found.seen.1,
         failed: found.failed,
         sends: found.sends,
+        sends_exact: found.sends_exact,
     };
-    all.iter().map(one).collect()
+    all.iter().map(to_incident).collect()
 }
 
 /// Replays the incident with the most failed attempts; of several, the first.
-pub(super) fn worst(fleet: &Fleet<'_>, options: &ReplayOptions) -> Result<Option<Counterfactual>, CliError> {
+pub(super) fn replay_worst(fleet: &Fleet<'_>, options: &ReplayOptions) -> Result<Option<Counterfactual>, CliError> {
     let all = incidents(fleet);
     match all.iter().rev().max_by_key(|incident| incident.failed) {
         Some(incident) => replay(fleet.table, incident, options).map_err(CliError::Usage),

@@ -1,14 +1,14 @@
 //! Comparison of a report with a baseline, a former report whose problems are known.
 
-use super::diff::{by_key, failed_calls, grew};
+use super::diff::{by_key, failed_calls, got_worse};
 use super::past_report::{PastReport, ProblemKey};
 use super::{Measure, Rate};
 use crate::model::Severity;
 use crate::model::units::{capitalized, counted, per_thousand, thousands};
-use crate::report::{Compared, Problem, Report};
+use crate::report::{BaselineChanges, Problem, Report};
 
 /// Maximum number of problems named in a notice.
-const NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// A former report to compare with.
 #[derive(Clone, Debug)]
@@ -26,10 +26,10 @@ impl Baseline {
     }
 
     /// Describes what is new compared with the baseline; a changed rate of failed calls comes first.
-    fn news(&self, report: &Report) -> String {
+    fn summary(&self, report: &Report) -> String {
         let before = Measure::FailedCalls.of(&self.past.totals);
         let now = Rate::new(report.totals.calls_failed, report.totals.calls);
-        let problems = of_problems(&report.problems);
+        let problems = problems_sentence(&report.problems);
         let all = failed_calls(before, now).into_iter().chain([problems]);
         all.map(|part| format!("{}.", capitalized(&part))).collect::<Vec<_>>().join(" ")
     }
@@ -41,10 +41,10 @@ impl Baseline {
         let mut grown = Vec::new();
         for problem in &mut report.problems {
             let key = ProblemKey::of(problem);
-            let Some(was) = former.remove(&key) else { continue };
-            let before = Rate::new(was.count, self.past.totals.calls);
+            let Some(past_problem) = former.remove(&key) else { continue };
+            let before = Rate::new(past_problem.count, self.past.totals.calls);
             let now = Rate::new(problem.count, report.totals.calls);
-            problem.grew = grew((before, was.severity), (now, problem.severity));
+            problem.grew = got_worse((before, past_problem.severity), (now, problem.severity));
             problem.known = !problem.grew;
             if problem.grew {
                 let rates = [before, now].map(|rate| per_thousand(rate.rate));
@@ -53,10 +53,11 @@ impl Baseline {
         }
         let known = report.problems.iter().filter(|problem| problem.known).count() as u64;
         let gone: Vec<String> = former.into_keys().map(ProblemKey::words).collect();
-        report.baseline = Some(Compared { known, grown: grown.len() as u64, gone: gone.len() as u64 });
-        report.verdict = format!("{} {}", self.news(report), report.verdict);
+        report.baseline = Some(BaselineChanges { known, grown: grown.len() as u64, gone: gone.len() as u64 });
+        report.verdict = format!("{} {}", self.summary(report), report.verdict);
         let notice = |list: Vec<String>, what: &str| {
-            (!list.is_empty()).then(|| format!("{} {what}: {}", counted(list.len() as u64, "problem"), named(&list)))
+            (!list.is_empty())
+                .then(|| format!("{} {what}: {}", counted(list.len() as u64, "problem"), join_names(&list)))
         };
         report.notices.extend(notice(grown, "worse than in the baseline, beyond chance or in severity"));
         report.notices.extend(notice(gone, "of the baseline not found here"));
@@ -65,7 +66,7 @@ impl Baseline {
 
 /// Summarises the problems: "nothing new: all 9 problems are known from the baseline", or how many are new, with infos
 /// counted separately.
-fn of_problems(problems: &[Problem]) -> String {
+fn problems_sentence(problems: &[Problem]) -> String {
     const KNOWN: &str = "known from the baseline";
     let count = |holds: &dyn Fn(&Problem) -> bool| problems.iter().filter(|problem| holds(problem)).count() as u64;
     let is_info = |problem: &Problem| problem.severity == Severity::Info;
@@ -91,10 +92,10 @@ fn of_problems(problems: &[Problem]) -> String {
     }
 }
 
-fn named(list: &[String]) -> String {
-    let mut names = list.iter().take(NAMED).cloned().collect::<Vec<_>>();
-    if list.len() > NAMED {
-        names.push(format!("{} more", list.len() - NAMED));
+fn join_names(list: &[String]) -> String {
+    let mut names = list.iter().take(MAX_NAMED).cloned().collect::<Vec<_>>();
+    if list.len() > MAX_NAMED {
+        names.push(format!("{} more", list.len() - MAX_NAMED));
     }
     names.join(", ")
 }

@@ -10,7 +10,7 @@ const MAD_TO_SIGMA: f64 = 1.4826;
 /// size.
 const MAX_COUNT: u64 = 1_000_000_000;
 /// Smallest share of one side in both; a manipulated report may contain any numbers.
-const LEAST_SHARE: f64 = 1e-12;
+const MIN_SHARE: f64 = 1e-12;
 
 /// Returns the two-sided probability of a difference as large as that of `a` and `b` if both have the same rate.
 ///
@@ -21,7 +21,7 @@ pub(super) fn p_value(a: Rate, b: Rate) -> f64 {
     if all == 0 || a.of == 0 || b.of == 0 {
         return 1.0;
     }
-    let share = (b.of as f64 / (a.of as f64 + b.of as f64)).clamp(LEAST_SHARE, 1.0 - LEAST_SHARE);
+    let share = (b.of as f64 / (a.of as f64 + b.of as f64)).clamp(MIN_SHARE, 1.0 - MIN_SHARE);
     let scale = all.div_ceil(MAX_COUNT);
     let tail = tail((b.part / scale).min(all / scale), all / scale, share);
     rounded((2.0 * tail).min(1.0))

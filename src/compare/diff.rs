@@ -16,12 +16,12 @@ use std::collections::BTreeMap;
 
 /// Version of the JSON format of a [`Diff`].
 const DIFF_VERSION: u32 = 1;
-/// Probability of a change by chance below which the change counts. One in a thousand, since a report has dozens of
+/// Significance level: a change counts if its probability by chance is below this. One in a thousand, since a report has dozens of
 /// rates, and findings occur in bursts.
-const P_VALUE: f64 = 0.001;
-/// Minimum factor between two rates for a change to count: with much traffic, trifling differences are beyond chance
+const SIGNIFICANCE: f64 = 0.001;
+/// Minimum factor between two rates for a change to count: with much traffic, small differences are significant
 /// too.
-const RATIO: f64 = 1.5;
+const MIN_RATIO: f64 = 1.5;
 
 /// How a problem or a measure changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -77,10 +77,10 @@ pub struct Diff {
     /// Remarks on the reliability of the comparison.
     pub notices: Vec<String>,
     /// Measures of both reports.
-    pub measures: Vec<Shift>,
+    pub measures: Vec<MeasureChange>,
     /// Problems by change, new ones first, and within a change by severity; infos after all others, unchanged problems
     /// last.
-    pub problems: Vec<Changed>,
+    pub problems: Vec<ProblemChange>,
     /// Number of problems left out because of their severity.
     pub problems_hidden: u64,
 }
@@ -111,7 +111,7 @@ pub struct Basis {
 
 /// A measure in both reports.
 #[derive(Clone, Debug, Serialize)]
-pub struct Shift {
+pub struct MeasureChange {
     /// The measure.
     pub measure: Measure,
     /// Worse, better or unchanged.
@@ -126,7 +126,7 @@ pub struct Shift {
 
 /// A problem in both reports.
 #[derive(Clone, Debug, Serialize)]
-pub struct Changed {
+pub struct ProblemChange {
     /// How it changed.
     pub change: Change,
     /// Identity of the problem.
@@ -155,7 +155,7 @@ pub struct Changed {
     pub fix: String,
 }
 
-impl Changed {
+impl ProblemChange {
     /// Returns whether the problem may be in only one of the reports by chance.
     #[must_use]
     pub fn may_be_chance(&self, basis: &Basis) -> bool {
@@ -165,7 +165,7 @@ impl Changed {
 
 impl Diff {
     /// Returns the problems with the given change.
-    pub fn changed(&self, change: Change) -> impl Iterator<Item = &Changed> {
+    pub fn changed(&self, change: Change) -> impl Iterator<Item = &ProblemChange> {
         self.problems.iter().filter(move |problem| problem.change == change)
     }
 
@@ -175,9 +175,9 @@ impl Diff {
         self.changed(Change::New).chain(self.changed(Change::Worse)).map(|problem| problem.severity).max()
     }
 
-    /// Leaves out the problems below `least`; the verdict is unchanged.
-    pub fn hide_below(&mut self, least: Severity) {
-        self.problems_hidden += remove_below(&mut self.problems, least, |problem| problem.severity);
+    /// Leaves out the problems below `min`; the verdict is unchanged.
+    pub fn hide_below(&mut self, min: Severity) {
+        self.problems_hidden += remove_below(&mut self.problems, min, |problem| problem.severity);
     }
 
     /// Returns the time from the first attempt in either report to the last answer in either.
@@ -192,14 +192,16 @@ impl Diff {
 /// Compares two reports, each given with its name.
 #[must_use]
 pub fn diff(old: (&str, &PastReport), new: (&str, &PastReport)) -> Diff {
-    let measures: Vec<Shift> =
-        Measure::ALL.iter().map(|of| shift(*of, of.of(&old.1.totals), of.of(&new.1.totals))).collect();
+    let measures: Vec<MeasureChange> = Measure::ALL
+        .into_iter()
+        .map(|measure| measure_change(measure, measure.of(&old.1.totals), measure.of(&new.1.totals)))
+        .collect();
     let problems = problems(old.1, new.1);
     Diff {
         head: Head::new("diff", DIFF_VERSION, verdict::sentences(&problems, &measures)),
-        old: side(old),
-        new: side(new),
-        basis: Basis { p_below: P_VALUE, ratio_from: RATIO },
+        old: side_of(old),
+        new: side_of(new),
+        basis: Basis { p_below: SIGNIFICANCE, ratio_from: MIN_RATIO },
         notices: notices(old, new),
         measures,
         problems,
@@ -207,48 +209,51 @@ pub fn diff(old: (&str, &PastReport), new: (&str, &PastReport)) -> Diff {
     }
 }
 
-fn side((name, past): (&str, &PastReport)) -> Side {
+fn side_of((name, past): (&str, &PastReport)) -> Side {
     let totals = &past.totals;
     Side { name: name.to_owned(), window: past.window, calls: totals.calls, sends: totals.sends, runs: totals.runs }
 }
 
 /// Returns how a rate changed, and the probability of such a difference by chance.
-fn judge(old: Rate, new: Rate) -> (Change, f64) {
+fn compare_rates(old: Rate, new: Rate) -> (Change, f64) {
     let p = p_value(old, new);
-    let change = match () {
-        () if p >= P_VALUE => Change::Same,
-        () if new.rate >= old.rate * RATIO => Change::Worse,
-        () if old.rate >= new.rate * RATIO => Change::Better,
-        () => Change::Same,
+    let change = if p >= SIGNIFICANCE {
+        Change::Same
+    } else if new.rate >= old.rate * MIN_RATIO {
+        Change::Worse
+    } else if old.rate >= new.rate * MIN_RATIO {
+        Change::Better
+    } else {
+        Change::Same
     };
     (change, p)
 }
 
 /// Returns whether a problem found in both reports got worse, given its rate and severity in each.
-pub(super) fn grew((old, was): (Rate, Severity), (new, is): (Rate, Severity)) -> bool {
-    on_both_sides(was, is, judge(old, new).0) == Change::Worse
+pub(super) fn got_worse(old: (Rate, Severity), new: (Rate, Severity)) -> bool {
+    change_in_both(old.1, new.1, compare_rates(old.0, new.0).0) == Change::Worse
 }
 
 /// Returns how a problem found in both reports changed, given its severities and the change of its rate.
-fn on_both_sides(was: Severity, is: Severity, by_rate: Change) -> Change {
+fn change_in_both(old: Severity, new: Severity, by_rate: Change) -> Change {
     match by_rate {
-        Change::Same | Change::Better if is > was => Change::Worse,
-        Change::Same if is < was => Change::Better,
+        Change::Same | Change::Better if new > old => Change::Worse,
+        Change::Same if new < old => Change::Better,
         by_rate => by_rate,
     }
 }
 
-fn shift(measure: Measure, old: Rate, new: Rate) -> Shift {
-    if !measure.counts() {
-        return Shift { measure, change: Change::Same, old, new, p_value: None };
+fn measure_change(measure: Measure, old: Rate, new: Rate) -> MeasureChange {
+    if !measure.is_count() {
+        return MeasureChange { measure, change: Change::Same, old, new, p_value: None };
     }
-    let (change, p) = judge(old, new);
-    Shift { measure, change, old, new, p_value: Some(p) }
+    let (change, p) = compare_rates(old, new);
+    MeasureChange { measure, change, old, new, p_value: Some(p) }
 }
 
 /// Describes a change in the rate of failed calls; `None` if it is well explained by chance.
 pub(super) fn failed_calls(old: Rate, new: Rate) -> Option<String> {
-    verdict::of_failed_calls(&shift(Measure::FailedCalls, old, new))
+    verdict::failed_calls_sentence(&measure_change(Measure::FailedCalls, old, new))
 }
 
 /// Returns the problems by their identity. A report contains each once; the counts of duplicates are added.
@@ -262,17 +267,17 @@ pub(super) fn by_key(past: &PastReport) -> BTreeMap<&ProblemKey, PastProblem> {
     problems
 }
 
-fn problems(old: &PastReport, new: &PastReport) -> Vec<Changed> {
+fn problems(old: &PastReport, new: &PastReport) -> Vec<ProblemChange> {
     let (before, now) = (by_key(old), by_key(new));
     let mut keys: Vec<&ProblemKey> = before.keys().chain(now.keys()).copied().collect();
     keys.sort();
     keys.dedup();
-    let mut problems: Vec<Changed> =
+    let mut problems: Vec<ProblemChange> =
         keys.into_iter().filter_map(|key| changed((old, before.get(key)), (new, now.get(key)))).collect();
     // Infos come after changed problems of a higher severity; within a severity, changes that may be chance come last.
     problems.sort_by_key(|problem| {
         let (is_same, is_info) = (problem.change == Change::Same, problem.severity == Severity::Info);
-        let is_chance = problem.p_value >= P_VALUE;
+        let is_chance = problem.p_value >= SIGNIFICANCE;
         let findings = problem.new.part.max(problem.old.part);
         (is_same, is_info, problem.change, Reverse(problem.severity), is_chance, Reverse(findings))
     });
@@ -280,13 +285,16 @@ fn problems(old: &PastReport, new: &PastReport) -> Vec<Changed> {
 }
 
 /// Compares one problem; `None` if it is in neither report.
-fn changed(old: (&PastReport, Option<&PastProblem>), new: (&PastReport, Option<&PastProblem>)) -> Option<Changed> {
+fn changed(
+    old: (&PastReport, Option<&PastProblem>),
+    new: (&PastReport, Option<&PastProblem>),
+) -> Option<ProblemChange> {
     let shown = new.1.or(old.1)?;
     let rate = |(past, problem): (&PastReport, Option<&PastProblem>)| {
         Rate::new(problem.map_or(0, |problem| problem.count), past.totals.calls)
     };
     let (before, now) = (rate(old), rate(new));
-    let (by_rate, p_value) = judge(before, now);
+    let (by_rate, p_value) = compare_rates(before, now);
     let failed_instead = new.0.failed_instead(&shown.key.rule, old.0);
     let change = match (old.1, new.1) {
         (None, _) if old.0.cannot_judge(&shown.key.rule) => Change::Inconclusive,
@@ -294,12 +302,12 @@ fn changed(old: (&PastReport, Option<&PastProblem>), new: (&PastReport, Option<&
         (_, None) if new.0.cannot_judge(&shown.key.rule) => Change::Inconclusive,
         (_, None) if failed_instead => Change::Inconclusive,
         (_, None) => Change::Fixed,
-        (Some(was), Some(is)) => match on_both_sides(was.severity, is.severity, by_rate) {
+        (Some(before), Some(now)) => match change_in_both(before.severity, now.severity, by_rate) {
             Change::Better if failed_instead => Change::Same,
             change => change,
         },
     };
-    Some(Changed {
+    Some(ProblemChange {
         change,
         key: shown.key.clone(),
         name: shown.name.clone(),
@@ -316,7 +324,7 @@ fn changed(old: (&PastReport, Option<&PastProblem>), new: (&PastReport, Option<&
 }
 
 /// Returns a notice if a report leaves out problems.
-pub(super) fn hidden(name: &str, past: &PastReport) -> Option<String> {
+pub(super) fn hidden_notice(name: &str, past: &PastReport) -> Option<String> {
     (past.problems_hidden > 0).then(|| {
         let (count, noun) = (past.problems_hidden, plural(past.problems_hidden, "problem"));
         format!(
@@ -336,13 +344,13 @@ fn notices(old: (&str, &PastReport), new: (&str, &PastReport)) -> Vec<String> {
         ));
     }
     for (name, past) in [old, new] {
-        notices.extend(hidden(name, past));
+        notices.extend(hidden_notice(name, past));
     }
     if let (Some(before), Some(after)) = (old.1.window, new.1.window) {
-        if before.first > after.first {
-            notices.push(format!("{} is later than {}: are the two sides swapped?", old.0, new.0));
-        } else if before != after && after.first < before.last {
+        if before != after && after.first < before.last && before.first < after.last {
             notices.push("the two sides overlap in time: some calls may count on both".to_owned());
+        } else if before.first > after.first {
+            notices.push(format!("{} is later than {}: are the two sides swapped?", old.0, new.0));
         }
     }
     notices

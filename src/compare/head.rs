@@ -25,9 +25,9 @@ impl Head {
     }
 }
 
-/// Removes the problems below `least` and returns their number.
-pub(super) fn remove_below<T>(problems: &mut Vec<T>, least: Severity, severity: impl Fn(&T) -> Severity) -> u64 {
+/// Removes the problems below `min` and returns their number.
+pub(super) fn remove_below<T>(problems: &mut Vec<T>, min: Severity, severity: impl Fn(&T) -> Severity) -> u64 {
     let all = problems.len();
-    problems.retain(|problem| severity(problem) >= least);
+    problems.retain(|problem| severity(problem) >= min);
     (all - problems.len()) as u64
 }

@@ -9,7 +9,7 @@ mod rate;
 mod trend;
 
 pub use baseline::Baseline;
-pub use diff::{Basis, Change, Changed, Diff, Shift, Side, diff};
+pub use diff::{Basis, Change, Diff, MeasureChange, ProblemChange, Side, diff};
 pub use head::Head;
 pub use past_report::{PastProblem, PastReport, PastTotals, ProblemKey};
 pub use rate::{Measure, Rate};

@@ -7,7 +7,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
 /// Rules about calls or runs that succeeded: if more calls fail, they have fewer findings although nothing improved.
-const OF_SUCCESSES: [&str; 2] = ["RL504", "RL804"];
+const RULES_ON_SUCCESSES: [&str; 2] = ["RL504", "RL804"];
 
 /// Identity of a problem across reports, without anything that differs from log to log.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -137,7 +137,7 @@ struct PastUndecided {
 
 /// The fields that are checked before the rest is read.
 #[derive(Deserialize)]
-struct Label {
+struct Header {
     schema_version: u32,
     kind: Option<String>,
 }
@@ -177,7 +177,7 @@ impl PastReport {
     }
 
     /// Returns whether the first JSON value of `file` is a report of any version, rather than a record of a log.
-    pub fn begins(file: impl std::io::Read) -> bool {
+    pub fn is_report(file: impl std::io::Read) -> bool {
         let mut values = serde_json::Deserializer::from_reader(std::io::BufReader::new(file)).into_iter::<Probe>();
         let Some(Ok(probe)) = values.next() else { return false };
         let is_ours = probe.generator.is_some_and(|name| name.starts_with("retrylens"));
@@ -197,7 +197,7 @@ impl PastReport {
         let (old, new) = (&before.totals, &self.totals);
         let not_ok = |totals: &PastTotals| u128::from(totals.calls_failed) + u128::from(totals.calls_open);
         let is_worse = not_ok(new) * u128::from(old.calls) > not_ok(old) * u128::from(new.calls);
-        is_worse && OF_SUCCESSES.contains(&rule)
+        is_worse && RULES_ON_SUCCESSES.contains(&rule)
     }
 }
 
@@ -206,17 +206,17 @@ impl PastReport {
 /// # Errors
 /// Returns a message if the text is not a report of a known version.
 pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
-    let none = |error: serde_json::Error| {
+    let not_a_report = |error: serde_json::Error| {
         format!("no JSON report of retrylens, as `analyze --output json=FILE` writes: {error}")
     };
-    let label: Label = serde_json::from_str(text).map_err(none)?;
-    if let Some(kind) = label.kind {
+    let header: Header = serde_json::from_str(text).map_err(not_a_report)?;
+    if let Some(kind) = header.kind {
         return Err(format!(
             "a {} of retrylens, not a report: give what `analyze --output json=FILE` wrote",
             masked(&kind)
         ));
     }
-    let version = label.schema_version;
+    let version = header.schema_version;
     if version > SCHEMA_VERSION {
         return Err(format!(
             "a report of schema version {version}, which a newer retrylens wrote: this one reads versions up to \
@@ -227,5 +227,5 @@ pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     if version == 0 {
         return Err("a report of schema version 0, which no retrylens wrote".to_owned());
     }
-    serde_json::from_str(text).map_err(none)
+    serde_json::from_str(text).map_err(not_a_report)
 }

@@ -78,7 +78,7 @@ impl Measure {
 
     /// Returns whether it counts events, to which a statistical test applies.
     #[must_use]
-    pub fn counts(self) -> bool {
+    pub fn is_count(self) -> bool {
         self != Measure::WaitMs
     }
 
@@ -99,17 +99,17 @@ impl Measure {
 
     /// Formats a rate with its unit: "1.2%", "1.05", "340 ms a call", "3.1 per 1,000 calls".
     #[must_use]
-    pub fn shown(self, rate: f64) -> String {
-        let bare = self.bare(rate);
+    pub fn with_unit(self, rate: f64) -> String {
+        let figure = self.without_unit(rate);
         match self.unit() {
-            "" => bare,
-            unit => format!("{bare} {unit}"),
+            "" => figure,
+            unit => format!("{figure} {unit}"),
         }
     }
 
     /// Formats a rate without its unit.
     #[must_use]
-    pub fn bare(self, rate: f64) -> String {
+    pub fn without_unit(self, rate: f64) -> String {
         match self {
             Measure::FailedCalls | Measure::OpenCalls | Measure::WastedSends | Measure::RateLimited => percent(rate),
             Measure::Retries => format!("{:.2}", 1.0 + rate),
@@ -130,7 +130,7 @@ impl Measure {
 
     /// Formats the count alone: "12", "43 retries", "4 min 4 s".
     #[must_use]
-    pub fn part(self, rate: Rate) -> String {
+    pub fn count_text(self, rate: Rate) -> String {
         match self {
             Measure::WaitMs => seconds(rate.part as f64 / 1000.0),
             Measure::Retries => format!("{} {}", thousands(rate.part), plural(rate.part, "retry")),
@@ -140,7 +140,7 @@ impl Measure {
 
     /// Formats the count with its base: "12 of 1,000 calls".
     #[must_use]
-    pub fn counted(self, rate: Rate) -> String {
+    pub fn count_with_base(self, rate: Rate) -> String {
         let (part, calls) = (thousands(rate.part), counted(rate.of, "call"));
         match self {
             Measure::FailedCalls | Measure::OpenCalls => format!("{part} of {calls}"),

@@ -1,8 +1,8 @@
-//! Comparison of many reports in order of time: the course of the measures, reports that depart from earlier ones, and
-//! problems that appear and disappear.
+//! Comparison of many reports in order of time: the measures over time, jumps from earlier reports, and problems
+//! that appear and disappear.
 
 use super::chance::median_and_deviation;
-use super::diff::{by_key, hidden};
+use super::diff::{by_key, hidden_notice};
 use super::head::{Head, remove_below};
 use super::past_report::{PastReport, ProblemKey};
 use super::{Measure, Rate};
@@ -16,16 +16,16 @@ use std::collections::BTreeMap;
 
 /// Version of the JSON format of a [`Trend`].
 const TREND_VERSION: u32 = 2;
-/// Minimum number of earlier reports for a report to depart from them: with fewer, their scatter is unknown.
-const LEAST_BEFORE: usize = 5;
+/// Minimum number of earlier reports for a jump: with fewer, their scatter is unknown.
+const MIN_BEFORE: usize = 5;
 /// Minimum distance from the median, in standard deviations estimated from the median absolute deviation. Above the
 /// usual 3.5 of Iglewicz and Hoaglin (1993), since a report has eight measures and few earlier reports give a poor
 /// estimate of the scatter.
-const DEVIATIONS: f64 = 5.0;
+const MIN_DEVIATIONS: f64 = 5.0;
 /// Minimum factor between a rate and the median: a jump at least doubles or halves it.
-const RATIO: f64 = 2.0;
+const MIN_RATIO: f64 = 2.0;
 /// Minimum scatter of waiting, in milliseconds per call: waits below five times this are negligible.
-const LEAST_WAIT_MS: f64 = 20.0;
+const MIN_WAIT_MS: f64 = 20.0;
 
 /// A comparison of reports in order of time.
 #[derive(Clone, Debug, Serialize)]
@@ -33,7 +33,7 @@ pub struct Trend {
     /// Fields that every comparison begins with.
     #[serde(flatten)]
     pub head: Head,
-    /// When a report counts as departing from earlier ones.
+    /// What counts as a jump.
     pub basis: TrendBasis,
     /// Remarks on the reliability of the comparison.
     pub notices: Vec<String>,
@@ -45,7 +45,7 @@ pub struct Trend {
     pub problems_hidden: u64,
 }
 
-/// When a report counts as departing; all conditions must hold.
+/// What counts as a jump; all conditions must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct TrendBasis {
     /// Minimum number of earlier reports.
@@ -81,11 +81,11 @@ pub struct TrendReport {
     pub findings: [u64; 3],
     /// Rate of each measure.
     pub measures: BTreeMap<Measure, Rate>,
-    /// Measures that depart from earlier reports.
+    /// Measures that jumped from the earlier reports.
     pub jumps: Vec<Jump>,
 }
 
-/// A measure of a report that departs from earlier reports.
+/// A measure that jumped: in one report it is far from its median in the earlier reports.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Jump {
     /// The measure.
@@ -156,9 +156,9 @@ impl ProblemTrend {
 }
 
 impl Trend {
-    /// Leaves out the problems below `least`; the verdict is unchanged.
-    pub fn hide_below(&mut self, least: Severity) {
-        self.problems_hidden += remove_below(&mut self.problems, least, |problem| problem.severity);
+    /// Leaves out the problems below `min`; the verdict is unchanged.
+    pub fn hide_below(&mut self, min: Severity) {
+        self.problems_hidden += remove_below(&mut self.problems, min, |problem| problem.severity);
     }
 
     /// Returns the time from the first attempt of all reports to the last answer.
@@ -175,7 +175,7 @@ impl Trend {
 }
 
 impl TrendReport {
-    /// Returns how a measure departs, if it does.
+    /// Returns the jump of a measure, if it jumped.
     #[must_use]
     pub fn jump(&self, measure: Measure) -> Option<&Jump> {
         self.jumps.iter().find(|jump| jump.measure == measure)
@@ -185,33 +185,33 @@ impl TrendReport {
 /// Compares reports. Those without a time range cannot be ordered and are left out with a notice.
 #[must_use]
 pub fn trend(named: Vec<NamedReport>) -> Trend {
-    let (mut placed, without_time): (Vec<(Window, NamedReport)>, Vec<String>) = place(named);
-    placed.sort_by(|(a, left), (b, right)| (a, &left.file).cmp(&(b, &right.file)));
-    let mut reports: Vec<TrendReport> = placed.iter().map(|(window, report)| summary(*window, report)).collect();
+    let (mut with_time, without_time): (Vec<(Window, NamedReport)>, Vec<String>) = split_by_time(named);
+    with_time.sort_by(|(a, left), (b, right)| (a, &left.file).cmp(&(b, &right.file)));
+    let mut reports: Vec<TrendReport> = with_time.iter().map(|(window, report)| summary(*window, report)).collect();
     for at in 0..reports.len() {
         reports[at].jumps = jumps(&reports[..at], &reports[at]);
     }
-    let pasts: Vec<&PastReport> = placed.iter().map(|(_, report)| &report.past).collect();
+    let pasts: Vec<&PastReport> = with_time.iter().map(|(_, report)| &report.past).collect();
     let problems = problems(&pasts);
     Trend {
         head: Head::new("trend", TREND_VERSION, verdict(&reports, &problems)),
-        basis: TrendBasis { reports_from: LEAST_BEFORE, deviations_from: DEVIATIONS, ratio_from: RATIO },
-        notices: notices(&reports, &placed, &without_time),
+        basis: TrendBasis { reports_from: MIN_BEFORE, deviations_from: MIN_DEVIATIONS, ratio_from: MIN_RATIO },
+        notices: notices(&reports, &with_time, &without_time),
         reports,
         problems,
         problems_hidden: 0,
     }
 }
 
-fn place(reports: Vec<NamedReport>) -> (Vec<(Window, NamedReport)>, Vec<String>) {
-    let (mut placed, mut without_time) = (Vec::new(), Vec::new());
+fn split_by_time(reports: Vec<NamedReport>) -> (Vec<(Window, NamedReport)>, Vec<String>) {
+    let (mut with_time, mut without_time) = (Vec::new(), Vec::new());
     for report in reports {
         match report.past.window {
-            Some(window) => placed.push((window, report)),
+            Some(window) => with_time.push((window, report)),
             None => without_time.push(report.file),
         }
     }
-    (placed, without_time)
+    (with_time, without_time)
 }
 
 fn summary(window: Window, report: &NamedReport) -> TrendReport {
@@ -238,17 +238,17 @@ fn jumps(before: &[TrendReport], report: &TrendReport) -> Vec<Jump> {
         .collect()
 }
 
-/// Returns a jump if `now` departs from the rates of earlier reports.
+/// Returns a jump if `now` is far from the rates of the earlier reports.
 fn jump(measure: Measure, before: &[f64], now: Rate) -> Option<Jump> {
-    if before.len() < LEAST_BEFORE {
+    if before.len() < MIN_BEFORE {
         return None;
     }
     let (median, scatter) = median_and_deviation(before)?;
     // The scatter expected from counting: the square root of the expected count, which is taken to be at least 1.
     let expected = (median * now.of as f64).max(1.0);
-    let least = if measure.counts() { expected.sqrt() / now.of as f64 } else { LEAST_WAIT_MS };
-    let is_far = (now.rate - median).abs() > DEVIATIONS * scatter.max(least);
-    let is_large = now.rate >= median * RATIO || median >= now.rate * RATIO;
+    let min_scatter = if measure.is_count() { expected.sqrt() / now.of as f64 } else { MIN_WAIT_MS };
+    let is_far = (now.rate - median).abs() > MIN_DEVIATIONS * scatter.max(min_scatter);
+    let is_large = now.rate >= median * MIN_RATIO || median >= now.rate * MIN_RATIO;
     let jump = Jump { measure, up: now.rate > median, rate: now.rate, median, reports: before.len() };
     (is_far && is_large).then_some(jump)
 }
@@ -256,19 +256,19 @@ fn jump(measure: Measure, before: &[f64], now: Rate) -> Option<Jump> {
 fn problems(pasts: &[&PastReport]) -> Vec<ProblemTrend> {
     let mut problems: BTreeMap<&ProblemKey, ProblemTrend> = BTreeMap::new();
     for (at, past) in pasts.iter().enumerate() {
-        for (key, found) in by_key(past) {
+        for (key, jump_direction) in by_key(past) {
             let problem = problems.entry(key).or_insert_with(|| ProblemTrend {
                 presence: Presence::Always,
                 key: key.clone(),
-                name: found.name.clone(),
-                severity: found.severity,
+                name: jump_direction.name.clone(),
+                severity: jump_direction.severity,
                 first: at,
                 last: at,
                 rates: pasts.iter().map(|past| Rate::new(0, past.totals.calls)).collect(),
             });
             problem.last = at;
-            problem.severity = problem.severity.max(found.severity);
-            problem.rates[at] = Rate::new(found.count, past.totals.calls);
+            problem.severity = problem.severity.max(jump_direction.severity);
+            problem.rates[at] = Rate::new(jump_direction.count, past.totals.calls);
         }
     }
     let mut problems: Vec<ProblemTrend> = problems.into_values().collect();
@@ -285,26 +285,30 @@ fn problems(pasts: &[&PastReport]) -> Vec<ProblemTrend> {
 fn presence(problem: &ProblemTrend, pasts: &[&PastReport]) -> Presence {
     let end = pasts.len() - 1;
     let is_in = |at: usize| problem.rates[at].part > 0;
-    match () {
-        () if !is_in(end) && pasts[end].cannot_judge(&problem.key.rule) => Presence::Inconclusive,
-        () if !is_in(end) && pasts[end].failed_instead(&problem.key.rule, pasts[problem.last]) => {
-            Presence::Inconclusive
-        }
-        () if !is_in(end) => Presence::Gone,
-        () if problem.first == 0 && (0..=end).all(is_in) => Presence::Always,
-        () if problem.first == end => Presence::New,
-        () if !is_in(end - 1) => Presence::Back,
-        () if (problem.first..=end).all(is_in) => Presence::Since,
-        () => Presence::OnAndOff,
+    let (rule, last) = (&problem.key.rule, pasts[end]);
+    if !is_in(end) && (last.cannot_judge(rule) || last.failed_instead(rule, pasts[problem.last])) {
+        Presence::Inconclusive
+    } else if !is_in(end) {
+        Presence::Gone
+    } else if problem.first == 0 && (0..=end).all(is_in) {
+        Presence::Always
+    } else if problem.first == end {
+        Presence::New
+    } else if !is_in(end - 1) {
+        Presence::Back
+    } else if (problem.first..=end).all(is_in) {
+        Presence::Since
+    } else {
+        Presence::OnAndOff
     }
 }
 
 fn verdict(reports: &[TrendReport], problems: &[ProblemTrend]) -> String {
     let Some(last) = reports.last() else { return "No report to compare.".to_owned() };
     let count = thousands(reports.len() as u64);
-    let mut parts = vec![if reports.len() <= LEAST_BEFORE {
+    let mut parts = vec![if reports.len() <= MIN_BEFORE {
         let noun = plural(reports.len() as u64, "report");
-        format!("{count} {noun}: too few to say that one departs, which takes {LEAST_BEFORE} before it")
+        format!("{count} {noun}: too few to say that one departs, which takes {MIN_BEFORE} before it")
     } else if last.jumps.is_empty() {
         format!("the last of {count} reports is like those before")
     } else {
@@ -313,23 +317,23 @@ fn verdict(reports: &[TrendReport], problems: &[ProblemTrend]) -> String {
     }];
     if reports.len() > 1 {
         let of = |presence| problems.iter().filter(|problem| problem.presence == presence).count() as u64;
-        let came = [(of(Presence::New), "new"), (of(Presence::Back), "back")];
-        let came = came.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{} {word}", thousands(*n)));
-        let came = came.collect::<Vec<_>>().join(", ");
-        parts.extend((!came.is_empty()).then(|| format!("problems of the last report: {came}")));
+        let appeared = [(of(Presence::New), "new"), (of(Presence::Back), "back")];
+        let appeared = appeared.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{} {word}", thousands(*n)));
+        let appeared = appeared.collect::<Vec<_>>().join(", ");
+        parts.extend((!appeared.is_empty()).then(|| format!("problems of the last report: {appeared}")));
     }
     parts.iter().map(|part| format!("{}.", capitalized(part))).collect::<Vec<_>>().join(" ")
 }
 
-fn notices(reports: &[TrendReport], placed: &[(Window, NamedReport)], without_time: &[String]) -> Vec<String> {
+fn notices(reports: &[TrendReport], with_time: &[(Window, NamedReport)], without_time: &[String]) -> Vec<String> {
     let left_out = without_time.iter().map(|file| format!("{file} covers no time and is left out"));
     let overlaps = reports.windows(2).filter_map(|pair| {
         let [before, after] = pair else { return None };
         (after.window.first < before.window.last)
             .then(|| format!("{} and {} overlap in time: some calls may count in both", before.file, after.file))
     });
-    let hidden = placed.iter().filter_map(|(_, report)| hidden(&report.file, &report.past));
-    left_out.chain(hidden).chain(overlaps).collect()
+    let hidden_notice = with_time.iter().filter_map(|(_, report)| hidden_notice(&report.file, &report.past));
+    left_out.chain(hidden_notice).chain(overlaps).collect()
 }
 
 impl Jump {
@@ -337,7 +341,7 @@ impl Jump {
     #[must_use]
     pub fn words(&self) -> String {
         let measure = self.measure;
-        let (now, median) = (measure.bare(self.rate), measure.shown(self.median));
+        let (now, median) = (measure.without_unit(self.rate), measure.with_unit(self.median));
         format!("{} {now} against a median of {median}", measure.label())
     }
 }
@@ -346,25 +350,25 @@ impl Jump {
 mod tests {
     use super::*;
 
-    fn found(before: &[u64], now: u64) -> Option<bool> {
+    fn jump_direction(before: &[u64], now: u64) -> Option<bool> {
         let before: Vec<f64> = before.iter().map(|part| Rate::new(*part, 1000).rate).collect();
         jump(Measure::FailedCalls, &before, Rate::new(now, 1000)).map(|jump| jump.up)
     }
 
     #[test]
     fn a_jump_is_far_from_the_median_and_large() {
-        assert_eq!(found(&[20, 22, 19, 21, 20], 90), Some(true));
-        assert_eq!(found(&[90, 95, 88, 91, 90], 9), Some(false));
+        assert_eq!(jump_direction(&[20, 22, 19, 21, 20], 90), Some(true));
+        assert_eq!(jump_direction(&[90, 95, 88, 91, 90], 9), Some(false));
         // Too few reports, a large scatter, the scatter of counting, and less than a factor of 2.
-        assert_eq!(found(&[20, 22, 19, 21], 90), None);
-        assert_eq!(found(&[5, 90, 20, 60, 30], 95), None);
-        assert_eq!(found(&[0, 0, 0, 0, 0], 4), None);
-        assert_eq!(found(&[20, 20, 20, 20, 20], 28), None);
-        assert_eq!(found(&[400, 400, 401, 400, 399], 550), None);
+        assert_eq!(jump_direction(&[20, 22, 19, 21], 90), None);
+        assert_eq!(jump_direction(&[5, 90, 20, 60, 30], 95), None);
+        assert_eq!(jump_direction(&[0, 0, 0, 0, 0], 4), None);
+        assert_eq!(jump_direction(&[20, 20, 20, 20, 20], 28), None);
+        assert_eq!(jump_direction(&[400, 400, 401, 400, 399], 550), None);
     }
 
     #[test]
     fn one_outlier_does_not_hide_the_next() {
-        assert_eq!(found(&[20, 22, 19, 400, 21, 20], 90), Some(true));
+        assert_eq!(jump_direction(&[20, 22, 19, 400, 21, 20], 90), Some(true));
     }
 }

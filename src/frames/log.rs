@@ -1,6 +1,6 @@
 //! The attempts and the calls of a log as tables.
 
-use super::{Cells, Frame, float, int, outcome, text, time, truth};
+use super::{Cells, Frame, boolean, float, int, outcome, text, time};
 use crate::calls::{Call, group};
 use crate::judge::{self, horizon};
 use crate::measure::Spent;
@@ -44,23 +44,23 @@ impl<'t> LogTables<'t> {
     pub fn new(table: &'t AttemptTable, options: &judge::Options) -> LogTables<'t> {
         let (horizon, groups) = (horizon(table, options.complete), group(table));
         // Each call with the range of its rows in `members`.
-        let (mut settled, mut members) = (Vec::new(), Vec::new());
-        let mut take = |call: &Call<'t>| {
+        let (mut call_rows, mut members) = (Vec::new(), Vec::new());
+        let mut add_call = |call: &Call<'t>| {
             if options.filter.wants_call(call) {
                 let start = members.len();
                 members.extend_from_slice(call.rows());
-                settled.push((CallRow::new(call), start..members.len()));
+                call_rows.push((CallRow::new(call), start..members.len()));
             }
         };
         for piece in groups.pieces() {
-            groups.calls(piece, &horizon, |_| true, &mut take);
+            groups.calls(piece, &horizon, |_| true, &mut add_call);
         }
         let run = |call: &CallRow<'t>| table.names.get(call.first.run);
-        settled.sort_by(|(a, _), (b, _)| {
+        call_rows.sort_by(|(a, _), (b, _)| {
             (a.first.sent, run(a), a.id, a.ended).cmp(&(b.first.sent, run(b), b.id, b.ended))
         });
         let mut call_of = vec![0; table.rows.len()];
-        for (number, (_, rows)) in (1..).zip(&settled) {
+        for (number, (_, rows)) in (1..).zip(&call_rows) {
             members[rows.clone()].iter().for_each(|row| call_of[*row as usize] = number);
         }
         let all = options.filter.is_empty();
@@ -68,7 +68,7 @@ impl<'t> LogTables<'t> {
         LogTables {
             table,
             attempts: rows.map(|(row, call)| AttemptRow { row, call }).collect(),
-            calls: settled.into_iter().map(|(call, _)| call).collect(),
+            calls: call_rows.into_iter().map(|(call, _)| call).collect(),
         }
     }
 
@@ -106,7 +106,7 @@ impl<'t> LogTables<'t> {
                 ("bucket", text(rows, move |row| at(row).bucket().map(|bucket| bucket.name()))),
                 ("error_type", text(rows, move |row| name(detail(row)?.error_type))),
                 ("error_code", text(rows, move |row| name(detail(row)?.error_code))),
-                ("mid_stream", truth(rows, move |row| at(row).flags.has(Flags::MID_STREAM))),
+                ("mid_stream", boolean(rows, move |row| at(row).flags.has(Flags::MID_STREAM))),
                 ("duration_ms", float(rows, move |row| at(row).duration.as_ms())),
                 ("retry_after_s", float(rows, move |row| detail(row)?.hint_us.map(|us| us as f64 / 1e6))),
                 ("input_tokens", int(rows, move |row| counted(usage(row).input_tokens))),

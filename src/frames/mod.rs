@@ -55,7 +55,7 @@ fn time<'t, T>(rows: &'t [T], cell: impl Fn(&'t T) -> Option<i64> + 't) -> Cells
     Cells::Time(Box::new(move |row| cell(&rows[row])))
 }
 
-fn truth<'t, T>(rows: &'t [T], cell: impl Fn(&'t T) -> bool + 't) -> Cells<'t> {
+fn boolean<'t, T>(rows: &'t [T], cell: impl Fn(&'t T) -> bool + 't) -> Cells<'t> {
     Cells::Bool(Box::new(move |row| Some(cell(&rows[row]))))
 }
 

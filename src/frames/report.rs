@@ -1,6 +1,6 @@
 //! Runs and findings as tables.
 
-use super::{Frame, float, int, outcome, text, time, truth};
+use super::{Frame, boolean, float, int, outcome, text, time};
 use crate::report::Report;
 
 /// Returns the runs and the findings of a report.
@@ -31,7 +31,7 @@ fn runs(report: &Report) -> Frame<'_> {
             ("usd", float(rows, |row| row.usd)),
             ("wasted_tokens", int(rows, |row| row.wasted_tokens.map(|tokens| tokens as i64))),
             ("wasted_usd", float(rows, |row| row.wasted_usd)),
-            ("green_with_retries", truth(rows, |row| row.green_with_retries)),
+            ("green_with_retries", boolean(rows, |row| row.green_with_retries)),
         ],
     }
 }

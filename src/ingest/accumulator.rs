@@ -79,6 +79,12 @@ impl Merger {
         self.accumulator.open(name);
     }
 
+    /// Declares that an input is a copy of an earlier one: records that name no run get the run of that one.
+    pub(super) fn declare_copy(&mut self, original: u32, copy: u32) {
+        self.context.default_runs[copy as usize] = self.context.default_runs[original as usize].clone();
+        self.accumulator.out.table.declare_copy(original, copy);
+    }
+
     /// Merges the pending chunks and returns the result, or an error if no input could be read at all.
     pub(super) fn finish(mut self) -> Result<Ingested, IngestError> {
         self.accumulator.summarize()?;

@@ -59,31 +59,19 @@ impl<'b> Block<'b> {
     /// overlong ones are counted here.
     #[inline]
     pub(crate) fn each_line(&self, sink: &mut Sink<'_>, mut take: impl FnMut(&mut Sink<'_>, &str, Position<'b>)) {
-        let bytes = self.bytes;
-        // Validated once per block; a block with invalid UTF-8 is decoded line by line.
-        let valid = simdutf8::basic::from_utf8(bytes).ok();
-        let (mut start, mut nth) = (0, 0);
-        for end in memchr::memchr_iter(b'\n', bytes).chain(std::iter::once(bytes.len())) {
-            if end == bytes.len() && start == end {
-                break;
+        let mut lines = self.lines();
+        while let Some(at) = lines.position() {
+            if let Some(line) = lines.read(sink, at) {
+                take(sink, &line, at);
             }
-            let line = match valid {
-                Some(text) => Cow::Borrowed(&text[start..end]),
-                None => String::from_utf8_lossy(&bytes[start..end]),
-            };
-            let line = line.trim_ascii_end();
-            let at = self.position(nth);
-            // The first check avoids the second, slower one for nearly every line of JSON logs.
-            if !line.starts_with('{') && is_blank(line) {
-                sink.blank();
-            } else if line.len() > LONGEST_LINE {
-                sink.reject(&format!("longer than {} MiB", LONGEST_LINE >> 20), 0, line, at);
-            } else {
-                take(sink, line, at);
-            }
-            (start, nth) = (end + 1, nth + 1);
         }
-        sink.newlines = Some((nth - usize::from(!bytes.is_empty() && !bytes.ends_with(b"\n"))) as u64);
+        sink.newlines = Some(lines.newlines());
+    }
+
+    /// Returns a cursor at the first line.
+    pub(crate) fn lines(&self) -> LineCursor<'b> {
+        // Validated once per block; a block with invalid UTF-8 is decoded line by line.
+        LineCursor { block: *self, text: simdutf8::basic::from_utf8(self.bytes).ok(), start: 0, nth: 0 }
     }
 
     /// Calls `take` with every stanza and its position. A stanza starts with a line for which `begins` is true and
@@ -129,6 +117,68 @@ impl<'b> Block<'b> {
         } else {
             take(sink, text, at);
         }
+    }
+}
+
+/// Cursor at the start of a line of a block, or at the block's end.
+pub(crate) struct LineCursor<'b> {
+    block: Block<'b>,
+    /// The block, if it is valid UTF-8.
+    text: Option<&'b str>,
+    /// Offset of the line.
+    start: usize,
+    /// Number of lines before it.
+    nth: usize,
+}
+
+impl<'b> LineCursor<'b> {
+    /// Returns the position of the line; `None` at the end.
+    #[inline]
+    pub(crate) fn position(&self) -> Option<Position<'b>> {
+        (self.start < self.block.bytes.len()).then(|| self.block.position(self.nth))
+    }
+
+    /// Returns the block from the line on, if it is valid UTF-8.
+    #[inline]
+    pub(crate) fn rest(&self) -> Option<&'b str> {
+        self.text?.get(self.start..)
+    }
+
+    /// Moves behind the line, whose length without its ending is `length`.
+    #[inline]
+    pub(crate) fn skip(&mut self, length: usize) {
+        let ending = self.block.bytes.get(self.start + length..).unwrap_or_default();
+        self.start += length + 1 + usize::from(ending.starts_with(b"\r\n"));
+        self.nth += 1;
+    }
+
+    /// Moves behind the line, which is at `at`, and returns it without its ending. One that is blank or too long is
+    /// counted instead.
+    pub(crate) fn read(&mut self, sink: &mut Sink<'_>, at: Position<'b>) -> Option<Cow<'b, str>> {
+        let (bytes, start) = (self.block.bytes, self.start);
+        let end = memchr::memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |length| start + length);
+        (self.start, self.nth) = (end + 1, self.nth + 1);
+        let line = match self.text {
+            Some(text) => Cow::Borrowed(text[start..end].trim_ascii_end()),
+            None => match String::from_utf8_lossy(&bytes[start..end]) {
+                Cow::Borrowed(line) => Cow::Borrowed(line.trim_ascii_end()),
+                Cow::Owned(line) => Cow::Owned(line.trim_ascii_end().to_owned()),
+            },
+        };
+        if !line.starts_with('{') && is_blank(&line) {
+            sink.blank();
+        } else if line.len() > LONGEST_LINE {
+            sink.reject(&format!("longer than {} MiB", LONGEST_LINE >> 20), 0, &line, at);
+        } else {
+            return Some(line);
+        }
+        None
+    }
+
+    /// Returns the number of line ends, once the cursor is at the end.
+    pub(crate) fn newlines(&self) -> u64 {
+        let bytes = self.block.bytes;
+        (self.nth - usize::from(!bytes.is_empty() && !bytes.ends_with(b"\n"))) as u64
     }
 }
 

@@ -11,6 +11,7 @@ use super::open::ReadPlan;
 use super::options::{Options, Progress};
 use super::piece::{self, Piece, SharedInput, Small};
 use super::reader::{self, Blocks, Bytes};
+use super::same_bytes::same_bytes;
 use super::sequential::SequentialInput;
 use super::source::Source;
 use super::windows::Window;
@@ -81,6 +82,7 @@ pub fn read_in_time(
 ) -> Result<Ingested, IngestError> {
     let mut merger = Merger::new(sources.len());
     sources.iter().for_each(|source| merger.open(source));
+    same_bytes(sources).into_iter().for_each(|(original, copy)| merger.declare_copy(original, copy));
     let mut inputs = InputsByTime::open(sources, options, &merger.context);
     let mut watermark = Time(i64::MIN);
     loop {

@@ -84,10 +84,7 @@ impl LineCounts {
     #[inline]
     pub(in crate::ingest) fn taken(&mut self, taken: Taken, text: &str, at: Position<'_>, reading: &ReadSettings<'_>) {
         match taken {
-            Taken::Attempt => {
-                self.ledger.lines += 1;
-                self.ledger.attempts += 1;
-            }
+            Taken::Attempt => self.attempt(),
             Taken::Filtered | Taken::NotAnAttempt => self.skip(),
             Taken::Unusable(reason) => self.reject(at, 0, reason, text, reading),
             Taken::Begun(begun) => {
@@ -99,6 +96,13 @@ impl LineCounts {
                 self.reject(at, 0, unknown.reason, text, reading);
             }
         }
+    }
+
+    /// Counts a line that is an attempt.
+    #[inline]
+    pub(in crate::ingest) fn attempt(&mut self) {
+        self.ledger.lines += 1;
+        self.ledger.attempts += 1;
     }
 
     pub(in crate::ingest) fn skip(&mut self) {

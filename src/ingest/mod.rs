@@ -37,6 +37,7 @@ mod piece;
 mod position;
 pub(crate) mod reader;
 mod record;
+mod same_bytes;
 mod sequential;
 mod sink;
 mod source;

@@ -1,6 +1,6 @@
 //! Parses timestamps: RFC 3339, epoch numbers in any unit, and the times without zone that loggers write.
 
-use super::record::digits;
+use super::record::digits::{self, TENS};
 use crate::model::{Time, Zone};
 use chrono::{DateTime, NaiveDate, NaiveDateTime};
 
@@ -88,15 +88,24 @@ fn local_time(text: &str, zone: Zone) -> Option<(NaiveDateTime, Zone)> {
 /// Parses the most common format without a date library: `YYYY-MM-DDTHH:MM:SS[.fraction]Z`.
 #[inline]
 fn rfc3339_utc(text: &[u8]) -> Option<Time> {
-    let (minute, rest) = text.split_first_chunk::<16>()?;
-    let ([colon, tens, ones], fraction) = rest.split_first_chunk::<3>()?;
-    let (tens, ones) = (tens.wrapping_sub(b'0'), ones.wrapping_sub(b'0'));
-    if *colon != b':' || tens > 5 || ones > 9 {
+    leading_rfc3339_utc(text).filter(|(_, length)| *length == text.len()).map(|(time, _)| time)
+}
+
+/// Parses `YYYY-MM-DDTHH:MM:SS[.fraction]Z` at the start of `bytes`, and returns its length; finer digits than
+/// microseconds are dropped.
+#[inline(always)]
+pub(in crate::ingest) fn leading_rfc3339_utc(bytes: &[u8]) -> Option<(Time, usize)> {
+    let (minute, rest) = bytes.split_first_chunk::<16>()?;
+    let ([b':', tens @ b'0'..=b'5', ones @ b'0'..=b'9'], rest) = rest.split_first_chunk::<3>()? else { return None };
+    let (us, length) = match rest.first()? {
+        b'.' => fraction_us(&rest[1..]).map(|(us, digits)| (us, 1 + digits))?,
+        _ => (0, 0),
+    };
+    if !matches!(rest.get(length), Some(b'Z' | b'z')) {
         return None;
     }
-    let us = fraction_us(fraction)?;
-    let seconds = minute_of(minute)? * 60 + i64::from(tens) * 10 + i64::from(ones);
-    Some(Time(seconds * 1_000_000 + us))
+    let seconds = minute_of(minute)? * 60 + i64::from(tens - b'0') * 10 + i64::from(ones - b'0');
+    Some((Time(seconds * 1_000_000 + us), 20 + length))
 }
 
 /// Parses the most common formats of loggers without a date library: `YYYY-MM-DD HH:MM:SS[,fraction]`, followed by an
@@ -107,9 +116,8 @@ fn common_format(text: &str, zone: Zone) -> Option<Time> {
     let seconds = i64::from(tens - b'0') * 10 + i64::from(ones - b'0');
     let (us, rest) = match rest {
         [b'.' | b',', digits @ ..] => {
-            let count = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
-            let (digits, rest) = digits.split_at(count);
-            (millionths(digits).filter(|_| count <= 6)?, rest)
+            let (us, count) = fraction_us(digits).filter(|(_, count)| *count <= 6)?;
+            (us, &digits[count..])
         }
         _ => (0, rest),
     };
@@ -155,32 +163,12 @@ fn minute_of(text: &[u8; 16]) -> Option<i64> {
     Some(minutes)
 }
 
-/// Parses `.123456789Z` or `Z` into microseconds; further digits are dropped.
-#[inline]
-fn fraction_us(tail: &[u8]) -> Option<i64> {
-    let (last, fraction) = tail.split_last()?;
-    if !matches!(last, b'Z' | b'z') {
-        return None;
-    }
-    let Some((point, digits)) = fraction.split_first() else { return Some(0) };
-    if *point == b'.' { millionths(digits) } else { None }
-}
-
-/// Parses the digits after the decimal point into microseconds; further digits are dropped.
+/// Parses the digits after a decimal point, one to nine of them, into microseconds, and counts them.
 #[inline(always)]
-fn millionths(digits: &[u8]) -> Option<i64> {
-    // Up to nine digits are read as billionths.
-    let (value, missing) = match digits {
-        [most @ .., last @ b'0'..=b'9'] if most.len() == 8 => {
-            (i64::from(digits::up_to_eight_digits(most)?) * 10 + i64::from(last - b'0'), 0)
-        }
-        digits => (digits::up_to_eight_digits(digits)?.into(), 9 - digits.len()),
-    };
-    Some(value * POWERS_OF_TEN[missing] / 1000)
+fn fraction_us(digits: &[u8]) -> Option<(i64, usize)> {
+    let (value, count) = digits::leading(digits).filter(|(_, count)| (1..=9).contains(count))?;
+    Some((value * TENS[9 - count] / 1000, count))
 }
-
-/// Powers of ten.
-const POWERS_OF_TEN: [i64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
 #[cfg(test)]
 mod tests {

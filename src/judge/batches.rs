@@ -75,11 +75,15 @@ impl<'g, 'a> Worker<'g, 'a> {
         rules: &CallRules,
         options: &Options,
     ) {
+        // Single successes that are grouped because their keys have the same bit as another key.
+        let mut single_successes: Vec<u32> = Vec::new();
         for (piece, offset) in &mut self.pieces {
-            *offset = groups.calls_until(piece, *offset, until, horizon, |call| {
-                self.judgement.absorb(call, rules, options);
+            *offset = groups.calls_until(piece, *offset, until, horizon, |call| match call.single_success_row() {
+                Some(row) => single_successes.push(row),
+                None => self.judgement.absorb(call, rules, options),
             });
         }
+        self.judgement.absorb_single_success(single_successes.into_iter(), Time(i64::MIN), options);
     }
 }
 

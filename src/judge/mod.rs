@@ -4,13 +4,16 @@
 //! [`Judgement::merge`] is associative and commutative. Fleet rules see only the merged summaries.
 
 mod batches;
+mod call_rules;
 mod filter;
 mod options;
 mod problem_stats;
 mod rolling;
 mod settled;
+mod settled_calls;
 mod weigh;
 
+pub(crate) use call_rules::CallRules;
 pub use options::{Options, Suppression};
 pub use problem_stats::{KEPT_PER_PROBLEM, KeptFinding, ProblemCost, ProblemStats, ProblemStatsKey, Rank};
 pub use rolling::Rolling;
@@ -19,9 +22,10 @@ pub use settled::Settled;
 use crate::calls::{
     self, Call, GiveUpLimits, GiveUpObservations, Grouping, Groups, Horizon, SingleSuccesses, group, group_except,
 };
-use crate::measure::{CallTerms, Fleet, RunTally, Service};
+use crate::measure::{Fleet, RunTally, Service};
 use crate::model::{Attempt, AttemptTable, Symbol, Time};
 use crate::rules::{self, Check, Field, Hit, Rule, Scope};
+use call_rules::judging_rules;
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -123,43 +127,6 @@ pub fn judge_shard<'a>(
         )
 }
 
-/// A rule, and whether its findings are reported. If not, it only counts attempts that could not have helped.
-pub(crate) type JudgingRule = (&'static Rule, bool);
-
-/// Returns every rule of the catalogue, those to be reported first.
-fn judging_rules(options: &Options) -> impl Iterator<Item = JudgingRule> {
-    let is_reported = |rule: &Rule| options.rules.iter().any(|reported| reported.code == rule.code);
-    let reported = options.rules.iter().map(|rule| (*rule, true));
-    reported.chain(rules::CATALOGUE.iter().filter(move |rule| !is_reported(rule)).map(|rule| (rule, false)))
-}
-
-/// The rules that judge single calls, and the thresholds of the summaries.
-#[derive(Clone, Debug)]
-pub(crate) struct CallRules {
-    rules: Vec<JudgingRule>,
-    /// Thresholds used by the summaries of calls.
-    terms: CallTerms,
-}
-
-impl CallRules {
-    /// Returns the rules that judge single calls.
-    pub(crate) fn of(options: &Options) -> CallRules {
-        let is_of_calls = |rule: &Rule| !matches!(rule.check, Check::Fleet(_) | Check::FleetIfLogged(..));
-        let rules = judging_rules(options).filter(|(rule, _)| is_of_calls(rule)).collect();
-        CallRules { rules, ..CallRules::none(options) }
-    }
-
-    /// Returns an empty list of rules: calls are only summarised, for the fleet rules.
-    pub(crate) fn none(options: &Options) -> CallRules {
-        CallRules { rules: Vec::new(), terms: rules::call_terms(&options.settings) }
-    }
-
-    /// Thresholds used by the summaries of calls.
-    pub(crate) fn terms(&self) -> &CallTerms {
-        &self.terms
-    }
-}
-
 impl<'a> Judgement<'a> {
     /// Creates the judgement of no calls.
     #[must_use]
@@ -192,7 +159,7 @@ impl<'a> Judgement<'a> {
             return;
         }
         self.fleet.stats.under_way.enable_if(|| rules::declares_pool(&options.settings));
-        self.fleet.stats.absorb(call, since, &rules.terms);
+        self.fleet.stats.absorb(call, since, rules.terms());
         // Call rules report nothing on a call whose only attempt succeeded, and most calls are of this kind.
         if call.succeeded_at_once() {
             return;
@@ -224,7 +191,7 @@ impl<'a> Judgement<'a> {
         let (table, stats) = (self.fleet.table, &mut self.fleet.stats);
         stats.under_way.enable_if(|| rules::declares_pool(&options.settings));
         if options.filter.is_empty() {
-            return stats.absorb_single_success(table, rows, since);
+            return stats.absorb_single_successes(table, rows, since);
         }
         let (left_out, runs) = (&mut self.left_out, &mut self.runs_left_out);
         let wanted = rows.filter(|row| {
@@ -236,7 +203,7 @@ impl<'a> Judgement<'a> {
             }
             wanted
         });
-        stats.absorb_single_success(table, wanted, since);
+        stats.absorb_single_successes(table, wanted, since);
     }
 
     /// Applies a call rule. If the rule is reported and lacks a field to decide, that is counted in
@@ -249,12 +216,15 @@ impl<'a> Judgement<'a> {
             Check::Call(check) | Check::CallWithShare(check, _) | Check::CallAndFleet(check, _) => {
                 check(call, &options.settings)
             }
-            Check::CallIfLogged(check) => check(call, &options.settings).unwrap_or_else(|field| {
-                if is_reported {
+            Check::CallIfLogged(check) => match check(call, &options.settings) {
+                Ok(None) => None,
+                Ok(hit) => hit,
+                Err(field) if is_reported => {
                     *self.undecided.entry((rule.code, field)).or_default() += 1;
+                    None
                 }
-                None
-            }),
+                Err(_) => None,
+            },
             Check::Fleet(_) | Check::FleetIfLogged(..) => None,
         }
     }
@@ -399,11 +369,9 @@ impl<'a> Judgement<'a> {
             *self.undecided.entry(key).or_default() += calls;
         }
         for (key, problem) in other.problems {
-            match self.problems.entry(key) {
-                std::collections::hash_map::Entry::Occupied(mut known) => known.get_mut().merge(problem),
-                std::collections::hash_map::Entry::Vacant(free) => {
-                    free.insert(problem);
-                }
+            match self.problems.get_mut(&key) {
+                Some(known) => known.merge(problem),
+                None => _ = self.problems.insert(key, problem),
             }
         }
     }

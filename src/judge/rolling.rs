@@ -4,17 +4,22 @@
 //! The result equals that of [`super::judge`] unless records arrive after everything of their time was assumed to have
 //! been read; see [`Rolling::finish`].
 
+#[cfg(test)]
+mod tests;
+
+use super::settled_calls::{OpenRows, RowUse, SettledCalls};
 use super::{CallRules, Judgement, Options, Settled};
 use crate::calls::{
-    AttemptSeries, AttemptStream, Call, GiveUpLimits, GiveUpObservations, Horizon, Links, Remaining, Unsettled,
-    Watermark, group_from, join, sort_key,
+    AttemptSeries, AttemptStream, Call, GiveUpLimits, GiveUpObservations, Groups, Horizon, Links, Remaining,
+    SingleSuccesses, Unsettled, Watermark, group_from, join, sort_key,
 };
 use crate::measure::Terms;
 use crate::model::{AttemptTable, Time, Views};
 use crate::rules;
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 /// How much later than its send a record may appear in the log, in µs: loggers write when the response is complete, and
 /// the default timeout of the official SDKs is ten minutes.
@@ -37,6 +42,8 @@ pub struct Rolling<'o> {
     shared: Vec<Unsettled>,
     /// Number of rows at the front of the table that are kept only as examples of findings or for attempt streams.
     kept_rows: usize,
+    /// Number of rows that stayed when calls were last settled.
+    compacted_rows: usize,
     /// Number of rows that [`Rolling::advance`] has seen.
     rows_seen: usize,
     /// Attempts sent before this time are assumed to have been read.
@@ -44,6 +51,9 @@ pub struct Rolling<'o> {
     /// Attempts of open calls with an id sent before this time are in the summaries.
     followed_until: Time,
     data_end: Time,
+    /// Rows of open calls that are in the summaries although other logs may describe their attempts: their calls had no
+    /// attempt for so long that a retry is unlikely.
+    followed_rows: HashSet<u32, RandomState>,
     /// What the dropped calls show about when clients give up.
     give_up: GiveUpObservations,
     late_rows: u64,
@@ -62,10 +72,12 @@ impl<'o> Rolling<'o> {
             streams: HashMap::default(),
             shared: Vec::new(),
             kept_rows: 0,
+            compacted_rows: 0,
             rows_seen: 0,
             settled_until: Time(i64::MIN),
             followed_until: Time(i64::MIN),
             data_end: Time(0),
+            followed_rows: HashSet::default(),
             give_up: GiveUpObservations::default(),
             late_rows: 0,
             step: DEFAULT_STEP,
@@ -87,7 +99,7 @@ impl<'o> Rolling<'o> {
         self.rows_seen = table.rows.len();
         let views_us = if table.may_have_views() { Views::MAX_SEND_DISTANCE_US + Views::LOOKAHEAD_US } else { 0 };
         let until = watermark.plus_us(-LATENESS_US - views_us);
-        if table.rows.len() - self.kept_rows >= self.step && until > self.settled_until {
+        if table.rows.len() - self.compacted_rows >= self.step && until > self.settled_until {
             self.settle(table, until, table.rows.len() > MAX_ROWS);
         }
     }
@@ -124,16 +136,19 @@ impl<'o> Rolling<'o> {
         uses[..self.kept_rows].fill(RowUse::Dropped);
         let mut judgement = std::mem::take(&mut self.kept).attach(table);
         let (mut found, mut joined) = (Vec::new(), Vec::new());
+        let singles = SingleSuccesses::with_call_id(table, self.kept_rows);
+        let groups = group_from(table, self.kept_rows, &singles);
+        let open_rows = OpenRows { singles, groups, follows_open };
         // Calls dropped earlier had no attempt for a long time. For the calls that remain at the end, the outcome
         // depends on when clients give up, so all calls are observed before any is settled.
         let is_last = until == Time(i64::MAX);
         if is_last {
-            let remaining = self.observe(table, &watermark, &links);
+            let remaining = self.observe(&open_rows.groups, &watermark, &links);
             found = self.find_in_streams(table, &watermark, remaining, &links, &mut uses);
             joined = self.join(table, &watermark, &links);
             watermark.horizon.give_up_limits = self.give_up.limits();
         }
-        let remaining = self.settle_calls(table, &watermark, &links, follows_open, &mut judgement, &mut uses);
+        let remaining = self.settle_calls(&open_rows, &watermark, &links, &mut judgement, &mut uses);
         if !is_last {
             found = self.find_in_streams(table, &watermark, remaining, &links, &mut uses);
             joined = self.join(table, &watermark, &links);
@@ -141,7 +156,7 @@ impl<'o> Rolling<'o> {
         self.settle_streams(table, &watermark, &mut judgement, found);
         for call in joined {
             let call = call.settle(table, &watermark.horizon);
-            judgement.absorb_since(&call, self.followed_until, &self.rules, self.options);
+            judgement.absorb_since(&call, self.since(&call), &self.rules, self.options);
         }
         let until = self.summarized_until(table, &uses);
         judgement.fleet.stats.settle(table, until, &self.terms);
@@ -150,6 +165,13 @@ impl<'o> Rolling<'o> {
         if follows_open {
             self.followed_until = self.settled_until;
         }
+    }
+
+    /// Returns the time before which the attempts of a call are in the summaries.
+    fn since(&self, call: &Call<'_>) -> Time {
+        let followed = call.rows().iter().filter(|row| self.followed_rows.contains(row));
+        let last = followed.map(|row| call.table().rows[*row as usize].sent.plus_us(1)).max();
+        last.map_or(self.followed_until, |last| last.max(self.followed_until))
     }
 
     /// Returns whether attempts of open calls with an id are added to the summaries as soon as they are read, so that
@@ -162,7 +184,8 @@ impl<'o> Rolling<'o> {
 
     /// Returns the time before which everything sent is in the summaries.
     fn summarized_until(&self, table: &AttemptTable, uses: &[RowUse]) -> Time {
-        let open = table.rows.iter().zip(uses).filter(|(_, uses)| **uses == RowUse::Open).map(|(row, _)| row.sent);
+        let is_open = |row: &u32| uses[*row as usize] == RowUse::Open && !self.followed_rows.contains(row);
+        let open = (0..uses.len() as u32).filter(is_open).map(|row| table.rows[row as usize].sent);
         let open = if self.follows_open_calls(table) { None } else { open.min() };
         let streams = self.streams.values().filter_map(|stream| stream.earliest_send(table));
         let shared = self.shared.iter().flat_map(|call| &call.rows).map(|row| table.rows[*row as usize].sent);
@@ -171,10 +194,10 @@ impl<'o> Rolling<'o> {
 
     /// Observes when the clients of the remaining calls gave up, without judging the calls. Returns the rows of attempt
     /// streams and the calls shared by several logs, which are settled separately.
-    fn observe(&mut self, table: &AttemptTable, watermark: &Watermark, links: &Links) -> Remaining {
-        let (groups, mut remaining) = (group_from(table, self.kept_rows), Remaining::default());
+    fn observe(&mut self, groups: &Groups<'_>, watermark: &Watermark, links: &Links) -> Remaining {
+        let mut remaining = Remaining::default();
         for piece in groups.pieces() {
-            let observe = |call: &Call<'_>, _: Option<&[u32]>| self.give_up.absorb(call, &watermark.horizon);
+            let observe = |call: &Call<'_>, _: &[u32], _: bool| self.give_up.absorb(call, &watermark.horizon);
             groups.settle_calls(piece, watermark, links, observe, &mut remaining);
         }
         remaining
@@ -192,48 +215,76 @@ impl<'o> Rolling<'o> {
         joined
     }
 
-    /// Judges the calls with an id that are complete and, if `follows_open`, adds the open ones to the summaries.
-    /// Returns the rows of attempt streams and the calls shared by several logs, which are settled separately.
+    /// Judges the calls with an id that are complete and, if [`OpenRows::follows_open`], adds the open ones to the
+    /// summaries. Returns the rows of attempt streams and the calls shared by several logs, which are settled separately.
     fn settle_calls<'t>(
         &mut self,
-        table: &'t AttemptTable,
+        open_rows: &OpenRows<'t>,
         watermark: &Watermark,
         links: &Links,
-        follows_open: bool,
         whole: &mut Judgement<'t>,
         uses: &mut [RowUse],
     ) -> Remaining {
-        let since = self.followed_until;
-        let groups = group_from(table, self.kept_rows);
-        let pieces: Vec<_> = groups
-            .pieces()
-            .par_iter()
-            .map(|piece| {
-                let (mut judgement, mut give_up) = (Judgement::new(table), GiveUpObservations::default());
-                let (mut dropped, mut remaining) = (Vec::new(), Remaining::default());
-                let found = |call: &Call<'t>, rows: Option<&[u32]>| {
-                    if let Some(rows) = rows {
-                        give_up.absorb(call, &watermark.horizon);
-                        judgement.absorb_since(call, since, &self.rules, self.options);
-                        dropped.extend_from_slice(rows);
-                    } else if follows_open {
-                        judgement.fleet.stats.under_way.enable_if(|| rules::declares_pool(&self.options.settings));
-                        judgement.fleet.stats.follow(call, since, self.rules.terms());
+        let OpenRows { groups, follows_open, .. } = open_rows;
+        let table = groups.table();
+        let workers = rayon::current_num_threads();
+        let share = (table.rows.len() - self.kept_rows).div_ceil(workers);
+        let early = Watermark { memory_is_short: true, ..*watermark };
+        let settled = (0..workers).into_par_iter().map(|worker| {
+            let mut settled = SettledCalls::new(table);
+            // First what is in time order: summaries are slower for events much earlier than the last.
+            let begin = self.kept_rows + worker * share;
+            self.settle_singles(open_rows, begin..begin + share, watermark, &mut settled);
+            let SettledCalls { judgement, give_up, dropped, followed, remaining } = &mut settled;
+            let mut found = |call: &Call<'t>, rows: &[u32], is_complete: bool| {
+                if is_complete {
+                    give_up.absorb(call, &watermark.horizon);
+                    judgement.absorb_since(call, self.since(call), &self.rules, self.options);
+                    dropped.extend_from_slice(rows);
+                } else if *follows_open || (self.options.filter.is_empty() && early.reached(table, call.rows())) {
+                    judgement.fleet.stats.under_way.enable_if(|| rules::declares_pool(&self.options.settings));
+                    judgement.fleet.stats.follow(call, self.since(call), self.rules.terms());
+                    if !follows_open {
+                        followed.extend(rows.iter().filter(|row| table.rows[**row as usize].sent < watermark.until));
                     }
-                };
-                groups.settle_calls(piece, watermark, links, found, &mut remaining);
-                (judgement, give_up, dropped, remaining)
-            })
-            .collect();
+                }
+            };
+            for piece in groups.pieces().iter().skip(worker).step_by(workers) {
+                groups.settle_calls(piece, watermark, links, &mut found, remaining);
+            }
+            settled
+        });
         let mut all = Remaining::default();
-        for (judgement, give_up, dropped, remaining) in pieces {
+        for SettledCalls { judgement, give_up, dropped, followed, remaining } in settled.collect::<Vec<_>>() {
             whole.merge(judgement);
             self.give_up.merge(give_up);
             dropped.iter().for_each(|row| uses[*row as usize] = RowUse::Dropped);
+            self.followed_rows.extend(followed);
             all.without_call_id.extend(remaining.without_call_id);
             all.linked.extend(remaining.linked);
         }
         all
+    }
+
+    /// Does the same for the single successes among some rows. They show nothing about when clients give up.
+    fn settle_singles(
+        &self,
+        open_rows: &OpenRows<'_>,
+        rows: Range<usize>,
+        watermark: &Watermark,
+        settled: &mut SettledCalls<'_>,
+    ) {
+        let table = open_rows.groups.table();
+        let rows = rows.start..rows.end.min(table.rows.len());
+        let is_sent = |row: &u32| table.rows[*row as usize].sent < watermark.until;
+        let sent = open_rows.singles.among(rows).filter(is_sent);
+        let (complete, open): (Vec<u32>, Vec<u32>) = sent.partition(|row| watermark.reached(table, &[*row]));
+        settled.judgement.absorb_single_success(complete.iter().copied(), self.followed_until, self.options);
+        settled.dropped.extend(complete);
+        if open_rows.follows_open {
+            let stats = &mut settled.judgement.fleet.stats;
+            open.into_iter().for_each(|row| stats.follow_single_success(table, row, self.followed_until));
+        }
     }
 
     /// Adds the rows without a call id to their attempt streams and returns the complete calls of each stream. Calls
@@ -312,8 +363,10 @@ impl<'o> Rolling<'o> {
         let mut new_index = vec![0; table.rows.len()];
         order.iter().enumerate().for_each(|(index, row)| new_index[*row as usize] = index as u32);
         table.retain(&order);
-        self.rows_seen = table.rows.len();
+        (self.rows_seen, self.compacted_rows) = (table.rows.len(), table.rows.len());
         self.each_row(&mut |row| *row = new_index[*row as usize]);
+        let stays = |row: &u32| uses[*row as usize] != RowUse::Dropped;
+        self.followed_rows = self.followed_rows.drain().filter(stays).map(|row| new_index[row as usize]).collect();
     }
 
     fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
@@ -321,15 +374,4 @@ impl<'o> Rolling<'o> {
         self.shared.iter_mut().flat_map(|call| &mut call.rows).for_each(&mut *visit);
         self.streams.values_mut().for_each(|stream| stream.each_row(visit));
     }
-}
-
-/// What a row of the table is still needed for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum RowUse {
-    /// Nothing: its call is settled, and the row is removed.
-    Dropped,
-    /// As an example of a finding, or by an attempt stream.
-    Kept,
-    /// Its call is open.
-    Open,
 }

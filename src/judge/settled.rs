@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 /// A [`Judgement`] detached from its table, so that the table can change.
 #[derive(Debug, Default)]
 pub struct Settled {
-    stats: FleetStats,
+    pub(super) stats: FleetStats,
     problems: HashMap<ProblemStatsKey, ProblemStats, RandomState>,
     wasted: u64,
     suppressed: u64,

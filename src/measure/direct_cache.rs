@@ -17,13 +17,22 @@ impl<K: Copy + PartialEq, V: Copy> DirectCache<K, V> {
     /// Returns the value of `key`, whose number is `number`; calls `find` if it is not cached.
     #[inline]
     pub(super) fn get(&mut self, key: K, number: usize, find: impl FnOnce() -> V) -> V {
-        match self.0.get(number % SLOTS) {
-            Some(Some((known, value))) if *known == key => *value,
-            _ => self.insert(key, number, find()),
+        match self.find(key, number) {
+            Some(value) => value,
+            None => self.insert(key, number, find()),
         }
     }
 
-    fn insert(&mut self, key: K, number: usize, value: V) -> V {
+    /// Returns the value of `key`, if it is cached.
+    #[inline]
+    pub(super) fn find(&self, key: K, number: usize) -> Option<V> {
+        match self.0.get(number % SLOTS) {
+            Some(Some((known, value))) if *known == key => Some(*value),
+            _ => None,
+        }
+    }
+
+    pub(super) fn insert(&mut self, key: K, number: usize, value: V) -> V {
         self.0.resize(SLOTS, None);
         self.0[number % SLOTS] = Some((key, value));
         value

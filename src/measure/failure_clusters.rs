@@ -43,9 +43,13 @@ impl Mergeable for FailureCount {
         self.calls += other.calls;
         self.runs.merge(&other.runs);
         self.seen = (self.seen.0.min(other.seen.0), self.seen.1.max(other.seen.1));
-        self.examples.extend_from_slice(&other.examples);
-        self.examples.sort_unstable();
-        self.examples.truncate(EXAMPLES);
+        for example in &other.examples {
+            let place = self.examples.partition_point(|known| known < example);
+            if place < EXAMPLES {
+                self.examples.truncate(EXAMPLES - 1);
+                self.examples.insert(place, *example);
+            }
+        }
     }
 }
 
@@ -176,6 +180,10 @@ impl FailureClusters {
             if let Some(rate) = self.rates.get(key) {
                 list.iter_mut().for_each(|incident| incident.peak_per_min = rate.peak_within(incident));
             }
+            if !list.is_empty() {
+                let sends = sends(key.0);
+                list.iter_mut().for_each(|incident| incident.count_sends(&sends));
+            }
             list
         };
         self.series.iter().map(|(key, series)| (key.0, found(key, series))).collect()
@@ -194,8 +202,10 @@ pub struct Incident {
     pub seen: (Time, Time),
     /// Number of failed attempts.
     pub failed: u64,
-    /// Sends to the service in the time buckets it covers.
+    /// Sends to the service from its first to its last failed attempt.
     pub sends: u64,
+    /// Whether `sends` is exact; otherwise it includes all sends of the time buckets at its ends.
+    pub sends_exact: bool,
     /// Calls whose first failure of this kind is in it.
     pub calls: u64,
     /// Number of runs affected, and whether it is exact.
@@ -237,8 +247,8 @@ fn incidents(failures: &TimeSeries<FailureCount>, (width, flow): &Flows) -> Vec<
             continue;
         }
         match list.last_mut() {
-            Some(last) if bucket.seen.0.us_since(last.seen.1) <= GAP_US => last.extend(&bucket, sends_in_bucket),
-            _ => list.push(Incident::of(&bucket, sends_in_bucket)),
+            Some(last) if bucket.seen.0.us_since(last.seen.1) <= GAP_US => last.extend(&bucket),
+            _ => list.push(Incident::of(&bucket)),
         }
     }
     list.retain(|incident| {
@@ -254,12 +264,13 @@ fn incidents(failures: &TimeSeries<FailureCount>, (width, flow): &Flows) -> Vec<
 }
 
 impl Incident {
-    fn of(bucket: &FailureCount, sends: u64) -> Incident {
+    fn of(bucket: &FailureCount) -> Incident {
         Incident {
             classes: bucket.classes.clone(),
             seen: bucket.seen,
             failed: bucket.failed,
-            sends,
+            sends: bucket.failed,
+            sends_exact: false,
             calls: bucket.calls,
             runs: bucket.runs.count(),
             peak_per_min: 0,
@@ -269,16 +280,26 @@ impl Incident {
         }
     }
 
-    fn extend(&mut self, bucket: &FailureCount, sends: u64) {
+    fn extend(&mut self, bucket: &FailureCount) {
         self.seen.1 = self.seen.1.max(bucket.seen.1);
         self.failed += bucket.failed;
         add(&mut self.classes, &bucket.classes);
-        self.sends += sends;
         self.calls += bucket.calls;
         self.run_set.merge(&bucket.runs);
         self.runs = self.run_set.count();
         self.examples.extend(bucket.examples.iter().copied());
         self.examples.truncate(EXAMPLES);
+    }
+
+    /// Counts the sends to the service while it lasted.
+    fn count_sends(&mut self, flow: &TimeSeries<Flow>) {
+        let (from, until) = self.seen;
+        let span = |flow: &Flow| Some((flow.first?.sent, flow.last?));
+        let within = flow.iter().filter_map(|(_, flow)| Some((flow.sends, span(flow)?)));
+        let within = within.filter(|(_, (first, last))| *first <= until && *last >= from);
+        (self.sends, self.sends_exact) = within.fold((0, true), |(sum, exact), (sends, (first, last))| {
+            (sum + sends, exact && first >= from && last <= until)
+        });
     }
 
     /// Returns the class of most of its failed attempts.

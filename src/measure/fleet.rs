@@ -15,13 +15,13 @@ use super::scope::{ScopeTally, scopes_of};
 use super::sender::SenderTally;
 use super::service::Service;
 use super::short_window::{LogRange, Terms};
-use super::spent::Spent;
+use super::single_successes::Pairs;
 use super::starts::RunMark;
-use super::tally::{FactsBatch, Tally};
+use super::tally::Tally;
 use super::under_way::UnderWay;
 use crate::calls::Call;
 use crate::classify::Class;
-use crate::model::{Attempt, AttemptTable, Flags, OriginId, Outcome, Scope, Symbol, Time};
+use crate::model::{Attempt, AttemptTable, Flags, OriginId, Scope, Symbol, Time};
 use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 use std::collections::HashMap;
@@ -72,6 +72,8 @@ pub struct FleetStats {
     pub(super) by_service: OnceLock<HashMap<Service, ServiceSums, RandomState>>,
     /// The worst incidents, computed on first use.
     pub(super) worst_incidents: OnceLock<WorstIncidents>,
+    /// Sums of the calls of one successful attempt.
+    pub(super) pairs: Pairs,
     /// Cached index and mark of each run.
     known_runs: DirectCache<Symbol, (usize, RunMark)>,
     /// Cached indices of the scope and the sender of each origin.
@@ -149,45 +151,8 @@ impl FleetStats {
         }
     }
 
-    /// Adds calls of one successful attempt without detail. Equivalent to [`FleetStats::absorb`], without the parts
-    /// that such a call does not affect.
-    pub fn absorb_single_success(&mut self, table: &AttemptTable, rows: impl Iterator<Item = u32>, since: Time) {
-        let mut batch = FactsBatch::default();
-        for row in rows {
-            let (attempt, row_ref) = (&table.rows[row as usize], RowRef::of(table, row));
-            self.tally.absorb_single_success(table, attempt, row_ref, &mut batch);
-            self.absorb_success(table, attempt, row_ref, since);
-        }
-        self.tally.add_batch(batch);
-    }
-
-    fn absorb_success(&mut self, table: &AttemptTable, attempt: &Attempt, row_ref: RowRef, since: Time) {
-        let (run, mark) = self.run_of(table, attempt.run);
-        let (scope, sender) = self.indices_of(table, attempt.origin);
-        let spent = Spent::of(table, attempt, row_ref.row);
-        self.senders[sender].absorb(0, Outcome::Ok, spent);
-        let tally = &mut self.runs[run];
-        tally.absorb_single_success(table, attempt, row_ref);
-        tally.spent.add(spent);
-        tally.terminal_failures.succeed(attempt.sent, since);
-        if answers::is_counted(attempt) {
-            let source = self.source_index(table, attempt);
-            self.answers[source].add(attempt, row_ref);
-        }
-        if attempt.is_untimed() {
-            return;
-        }
-        let tally = &mut self.scopes[scope];
-        tally.absorb_single_success(attempt, row_ref);
-        if attempt.sent >= since {
-            tally.short_window.follow_single_success(table, attempt, mark);
-            self.under_way.add(attempt);
-        }
-        self.note_start(attempt.sent);
-    }
-
     #[inline]
-    fn run_of(&mut self, table: &AttemptTable, run: Symbol) -> (usize, RunMark) {
+    pub(super) fn run_of(&mut self, table: &AttemptTable, run: Symbol) -> (usize, RunMark) {
         let FleetStats { runs, known_runs, .. } = self;
         known_runs.get(run, run.list_index(), || {
             let entry = runs.entry(run);
@@ -210,7 +175,7 @@ impl FleetStats {
     }
 
     #[inline]
-    fn source_index(&mut self, table: &AttemptTable, attempt: &Attempt) -> usize {
+    pub(super) fn source_index(&mut self, table: &AttemptTable, attempt: &Attempt) -> usize {
         let FleetStats { answers, known_sources, .. } = self;
         let (origin, stream) = (attempt.origin, attempt.flags.has(Flags::STREAM));
         known_sources.get((origin, stream), origin.0 as usize * 2 + usize::from(stream), || {
@@ -221,7 +186,7 @@ impl FleetStats {
         })
     }
 
-    fn note_start(&mut self, sent: Time) {
+    pub(super) fn note_start(&mut self, sent: Time) {
         self.begins_at = Some(self.begins_at.map_or(sent, |before| before.min(sent)));
     }
 

@@ -4,7 +4,7 @@ use crate::calls::Call;
 use crate::model::{Attempt, Time};
 
 /// Load of one scope.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Load {
     /// Calls that started on the scope.
     pub calls: u64,
@@ -17,6 +17,8 @@ pub struct Load {
 }
 
 impl Load {
+    pub(super) const NONE: Load = Load { calls: 0, in_system_us: 0, timed: 0, busy_us: 0 };
+
     /// Adds a call that started on the scope.
     pub(super) fn absorb(&mut self, call: &Call<'_>) {
         self.calls += 1;
@@ -26,7 +28,9 @@ impl Load {
     /// Adds a call of one attempt that drew on the scope.
     pub(super) fn absorb_single_success(&mut self, attempt: &Attempt) {
         self.calls += 1;
-        self.in_system_us += attempt.ended().us_since(attempt.sent).max(0).unsigned_abs();
+        if let Some(us) = attempt.duration.as_us() {
+            self.in_system_us += us.unsigned_abs();
+        }
         self.absorb_attempt(attempt);
     }
 

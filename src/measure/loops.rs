@@ -95,6 +95,9 @@ pub(crate) fn loops_of(call: &Call<'_>) -> Option<Loops> {
 fn by_sdk_counter(call: &Call<'_>, sequence: Range<usize>) -> Option<Loops> {
     let counts: SmallVec<[(usize, u16); 16]> =
         sequence.filter_map(|p| Some((p, u16::from(call.at(p).sdk_count()?)))).collect();
+    if rises(&counts) {
+        return None;
+    }
     let has_repeats = counts.windows(2).any(|pair| pair[0].1 == pair[1].1 && pair[0].1 > 0);
     let rises_with_repeats = has_repeats && counts.is_sorted_by_key(|(_, count)| *count);
     if rises_with_repeats {
@@ -108,12 +111,20 @@ fn by_sdk_counter(call: &Call<'_>, sequence: Range<usize>) -> Option<Loops> {
 fn by_numbers(call: &Call<'_>, sequence: Range<usize>) -> Option<Loops> {
     let numbers: SmallVec<[(usize, u16); 16]> =
         sequence.map(|p| (p, call.at(p).number)).filter(|&(_, number)| number > 0).collect();
+    if rises(&numbers) {
+        return None;
+    }
     let restarts_lower = numbers.windows(2).any(|pair| pair[1].1 < pair[0].1);
     if restarts_lower {
         restarts(call, numbers.into_iter(), Sign::Numbers, 1)
     } else {
         repeats(call, &numbers, Sign::OneNumber)
     }
+}
+
+/// Returns whether each count is higher than the one before: then there is one round, or each has one send.
+fn rises(counts: &[(usize, u16)]) -> bool {
+    counts.windows(2).all(|pair| pair[0].1 < pair[1].1)
 }
 
 /// Returns the rounds of a counter that rises, and restarts at `first`.

@@ -158,13 +158,15 @@ impl Paces {
         else {
             return;
         };
-        let logarithm = (value.ln() * LOG_SCALE).round() as i64;
+        let logarithm = nearest(value.ln() * LOG_SCALE);
         let model = table.origin(attempt).model;
         if let Some(known) =
             self.0.iter_mut().map(|(_, pace)| pace).find(|pace| pace.model == model && pace.kind == kind)
         {
             keep_earlier(&mut known.first, row_ref);
-            known.last = known.last.max(Some(row_ref));
+            if known.last.is_none_or(|last| last < row_ref) {
+                known.last = Some(row_ref);
+            }
             return known.series.update(attempt.sent, |some| some.add(logarithm, usage));
         }
         let key = FixedState::with_seed(0).hash_one((table.names.text(model), kind));
@@ -200,6 +202,13 @@ impl Paces {
     pub fn iter(&self) -> impl Iterator<Item = &Pace> {
         self.0.iter().map(|(_, pace)| pace)
     }
+}
+
+/// Rounds as `f64::round` does, which is a function call.
+fn nearest(value: f64) -> i64 {
+    let whole = value as i64;
+    let rest = value - whole as f64;
+    whole + i64::from(rest >= 0.5) - i64::from(rest <= -0.5)
 }
 
 /// Returns the time to the first token if known, else the time per token of a long answer, else the time of the whole

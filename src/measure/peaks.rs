@@ -3,6 +3,7 @@
 //! Times are processed once all earlier ones have been added, and then discarded. The counts do not depend on how the
 //! log is split, and memory depends on the number of attempts in flight, not on the length of the log.
 
+use super::in_order::InOrder;
 use super::time_queue::TimeQueue;
 use crate::calls::Call;
 use crate::model::{Attempt, Mergeable, Scope, Time, TimeSeries};
@@ -123,6 +124,7 @@ impl Rate {
     /// Counts further events, which are in order.
     fn count(&mut self, events: impl Iterator<Item = i64> + Clone, most_by: &mut TimeSeries<Maximum>) {
         most_by.set_width_for(events.clone().map(Time));
+        let mut most_by = InOrder::of(most_by);
         let (counted, mut first) = (self.recent.len(), 0);
         self.recent.extend(events);
         for (index, at) in self.recent.iter().enumerate().skip(counted) {
@@ -245,9 +247,10 @@ impl Peaks {
     pub(super) fn settle(&mut self, until: Time) {
         let sent = self.sent.take(until.0.saturating_mul(2));
         let begins = sent.iter().filter(|sent| *sent & 1 == 1).map(|sent| sent >> 1);
-        let levels = &mut self.levels;
-        levels.set_width_for(begins.clone().map(Time));
+        self.levels.set_width_for(begins.clone().map(Time));
+        let mut levels = InOrder::of(&mut self.levels);
         self.in_flight_sweep.sweep(begins, until, |at, level| levels.update(at, |known| known.note(at, level)));
+        drop(levels);
         self.rate.count(sent.iter().map(|sent| sent >> 1), &mut self.sent_by);
         self.refused.settle(until, &mut self.refused_by);
     }

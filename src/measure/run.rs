@@ -6,10 +6,11 @@ use super::immediate_retries::ImmediateRetries;
 use super::late::Late;
 use super::pace::Paces;
 use super::row_ref::{RowRef, earlier};
+use super::single_successes::Sums;
 use super::spent::Spent;
 use super::terminal_failures::TerminalFailures;
 use crate::calls::{Call, Grouping, Wait};
-use crate::model::{Attempt, AttemptTable, Bar, Outcome, Symbol, Time};
+use crate::model::{Bar, Outcome, Symbol, Time};
 use foldhash::fast::RandomState;
 use indexmap::IndexSet;
 use std::collections::BTreeMap;
@@ -143,16 +144,16 @@ impl RunTally {
         }
     }
 
-    /// Adds a call of one successful attempt without detail.
-    pub(super) fn absorb_single_success(&mut self, table: &AttemptTable, attempt: &Attempt, row_ref: RowRef) {
-        self.single_attempt_successes += 1;
-        self.last_success = self.last_success.max(Some(attempt.sent));
-        self.paces.absorb_success(table, attempt, row_ref);
-        self.sends += 1;
-        self.first = self.first.min(attempt.sent);
-        self.last = self.last.max(attempt.ended());
-        self.is_undated |= attempt.is_undated();
-        self.add_model(table.origin(attempt).model);
+    /// Adds calls of one successful attempt without detail, all of one model.
+    pub(super) fn add_single_successes(&mut self, sums: &Sums, model: Symbol) {
+        self.single_attempt_successes += sums.calls;
+        self.sends += sums.calls;
+        self.last_success = self.last_success.max(Some(sums.sent.1));
+        self.first = self.first.min(sums.sent.0);
+        self.last = self.last.max(sums.ended);
+        self.is_undated |= sums.is_undated;
+        self.spent.add(sums.spent);
+        self.add_model(model);
     }
 
     fn add_model(&mut self, model: Symbol) {

@@ -8,8 +8,9 @@ use super::overloaded_calls::OverloadedCalls;
 use super::refusals::{RefusalCount, Refusals};
 use super::row_ref::RowRef;
 use super::short_window::ShortWindow;
+use super::single_successes::Sums;
 use crate::calls::Call;
-use crate::model::{Attempt, AttemptTable, OriginId, Scope, Time};
+use crate::model::{AttemptTable, OriginId, Scope, Time};
 use smallvec::SmallVec;
 
 /// Counts of one scope.
@@ -63,11 +64,12 @@ impl ScopeTally {
         }
     }
 
-    /// Adds a call of one successful attempt without detail.
-    pub(super) fn absorb_single_success(&mut self, attempt: &Attempt, row_ref: RowRef) {
-        self.flow.update(attempt.sent, |flow| flow.add_single_success(row_ref));
-        self.load.absorb_single_success(attempt);
-        self.last_success = self.last_success.max(Some(attempt.sent));
+    /// Adds the load of calls of one successful attempt without detail.
+    pub(super) fn add_single_successes(&mut self, sums: &Sums) {
+        if sums.load.calls > 0 {
+            self.load.merge(&sums.load);
+            self.last_success = self.last_success.max(Some(sums.sent.1));
+        }
     }
 
     fn absorb_attempt(&mut self, call: &Call<'_>, position: usize, with: Flow) {

@@ -1,5 +1,6 @@
 //! Counts of one origin: one client, layer, model, account, host and endpoint.
 
+use super::single_successes::Sums;
 use super::spent::Spent;
 use crate::model::Outcome;
 
@@ -33,6 +34,13 @@ impl SenderTally {
         } else {
             self.retries += 1;
         }
+    }
+
+    /// Adds calls of one successful attempt without detail.
+    pub(super) fn add_single_successes(&mut self, sums: &Sums) {
+        self.attempts += sums.calls;
+        self.calls += sums.calls;
+        self.spent.add(sums.spent);
     }
 
     /// Adds the counts of other calls.

@@ -18,6 +18,9 @@ pub struct Spent {
 }
 
 impl Spent {
+    /// Consumption of no attempt.
+    pub const NONE: Spent = Spent { with_tokens: 0, tokens: 0, cache_tokens: 0, with_cost: 0, micro_usd: 0 };
+
     /// Returns the consumption of the attempt at `row`.
     #[inline]
     #[must_use]

@@ -170,9 +170,6 @@ impl Tally {
         row_ref: RowRef,
         batch: &mut FactsBatch,
     ) {
-        self.calls[Outcome::Ok as usize] += 1;
-        self.sends += 1;
-        self.implied += 1;
         keep_earlier(&mut self.first, row_ref);
         let facts = Facts::of(attempt);
         if facts != batch.facts {
@@ -186,6 +183,9 @@ impl Tally {
 
     /// Adds the last attempts collected in `batch`.
     pub(super) fn add_batch(&mut self, batch: FactsBatch) {
+        self.calls[Outcome::Ok as usize] += batch.attempts;
+        self.sends += batch.attempts;
+        self.implied += batch.attempts;
         self.absorb_attempts(batch.facts, batch.attempts);
     }
 

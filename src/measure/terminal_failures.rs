@@ -11,6 +11,8 @@ use std::hash::{BuildHasher, Hash};
 
 /// Maximum number of streaks of one run that may continue. With more, the one whose first refusal is earliest ends.
 const MAX_OPEN: usize = 128;
+/// Maximum number of finished streaks of one run and class that are kept: the longest ones.
+const MAX_FINISHED: usize = 8;
 /// Attempts of one streak kept as examples: the first ones.
 const EXAMPLES: usize = 8;
 /// If the log has no durations, calls this far apart count as sequential, in µs.
@@ -128,6 +130,8 @@ impl TerminalStreak {
     }
 }
 
+type Streaks = SmallVec<[TerminalStreak; 1]>;
+
 /// Terminal failures of one run, judged in time order.
 ///
 /// Several may be merged before any of them is settled. Into a settled one, only unsettled ones may be merged.
@@ -137,8 +141,8 @@ pub struct TerminalFailures {
     successes: Vec<Time>,
     /// Streaks that may continue, by fingerprint.
     open: BTreeMap<u64, TerminalStreak>,
-    /// The longest finished streak of each class.
-    worst: BTreeMap<Class, TerminalStreak>,
+    /// The longest finished streaks of each class, longest first.
+    longest: BTreeMap<Class, Streaks>,
     /// Calls refused because of the content of their request, for which no request hash is logged.
     unhashed: u64,
 }
@@ -189,12 +193,13 @@ impl TerminalFailures {
         self.successes.extend(other.successes);
         self.unhashed += other.unhashed;
         self.open.extend(other.open);
-        other.worst.into_values().for_each(|streak| self.finish(streak));
+        other.longest.into_values().flatten().for_each(|streak| finish(&mut self.longest, streak));
     }
 
     pub(super) fn each_row(&mut self, visit: &mut dyn FnMut(&mut u32)) {
         self.failures.iter_mut().for_each(|failure| visit(&mut failure.row_ref.row));
-        self.open.values_mut().chain(self.worst.values_mut()).for_each(|streak| streak.each_row(visit));
+        let finished = self.longest.values_mut().flatten();
+        self.open.values_mut().chain(finished).for_each(|streak| streak.each_row(visit));
     }
 
     /// Judges the attempts sent before `until`, given that all of them have been added.
@@ -215,7 +220,7 @@ impl TerminalFailures {
         for (failure, before) in failures.iter().zip(&last) {
             succeeded = succeeded.max(*before);
             if succeeded > Time(i64::MIN) {
-                finish_before(&mut self.open, &mut self.worst, succeeded);
+                finish_before(&mut self.open, &mut self.longest, succeeded);
             }
             self.open
                 .entry(failure.key)
@@ -225,20 +230,16 @@ impl TerminalFailures {
                 && let Some(key) = self.open.iter().min_by_key(|(key, one)| (one.seen, **key)).map(|(key, _)| *key)
                 && let Some(streak) = self.open.remove(&key)
             {
-                finish(&mut self.worst, streak);
+                finish(&mut self.longest, streak);
             }
         }
         if last[due] > Time(i64::MIN) {
-            finish_before(&mut self.open, &mut self.worst, last[due]);
+            finish_before(&mut self.open, &mut self.longest, last[due]);
         }
         drop_before(&mut self.successes, until);
         if until == Time(i64::MAX) {
-            finish_before(&mut self.open, &mut self.worst, until);
+            finish_before(&mut self.open, &mut self.longest, until);
         }
-    }
-
-    fn finish(&mut self, streak: TerminalStreak) {
-        finish(&mut self.worst, streak);
     }
 
     /// Returns the number of calls refused because of the content of their request, for which no request hash is
@@ -248,10 +249,10 @@ impl TerminalFailures {
         self.unhashed
     }
 
-    /// Returns, for each class, the longest streak with at least `calls` sequential calls.
+    /// Returns, for each class, the longest streaks with at least `calls` sequential calls, eight at most.
     #[must_use]
     pub fn longest_streaks(&self, calls: u64) -> Vec<&TerminalStreak> {
-        self.worst.values().filter(|streak| streak.sequential >= calls).collect()
+        self.longest.values().flatten().filter(|streak| streak.sequential >= calls).collect()
     }
 }
 
@@ -264,24 +265,26 @@ fn drop_before(times: &mut Vec<Time>, until: Time) {
 }
 
 /// Ends the streaks whose last refusal was before a success sent at `sent`.
-fn finish_before(open: &mut BTreeMap<u64, TerminalStreak>, worst: &mut BTreeMap<Class, TerminalStreak>, sent: Time) {
+fn finish_before(open: &mut BTreeMap<u64, TerminalStreak>, longest: &mut BTreeMap<Class, Streaks>, sent: Time) {
     open.retain(|_, streak| {
-        let known_at = streak.seen.1 < sent;
-        if known_at {
-            finish(worst, streak.clone());
+        let is_over = streak.seen.1 < sent;
+        if is_over {
+            finish(longest, streak.clone());
         }
-        !known_at
+        !is_over
     });
 }
 
-/// Keeps a finished streak if it is the longest of its class and at least two calls long.
-fn finish(worst: &mut BTreeMap<Class, TerminalStreak>, streak: TerminalStreak) {
+/// Keeps a finished streak if it is one of the longest of its class and at least two calls long.
+fn finish(longest: &mut BTreeMap<Class, Streaks>, streak: TerminalStreak) {
     if streak.sequential < 2 {
         return;
     }
-    let known = worst.entry(streak.class).or_insert_with(|| streak.clone());
-    if known.rank() < streak.rank() {
-        *known = streak;
+    let known = longest.entry(streak.class).or_default();
+    let position = known.partition_point(|one| one.rank() >= streak.rank());
+    if position < MAX_FINISHED {
+        known.insert(position, streak);
+        known.truncate(MAX_FINISHED);
     }
 }
 

@@ -246,7 +246,7 @@ fn single_successes_are_counted_as_by_absorbing_their_calls() {
         );
     }
     assert!(single_rows.len() > 50, "{} single successes", single_rows.len());
-    fleet.stats.absorb_single_success(&table, single_rows.into_iter(), Time(i64::MIN));
+    fleet.stats.absorb_single_successes(&table, single_rows.into_iter(), Time(i64::MIN));
     let mut other = summary(&table, |_| true);
     assert_eq!(fleet.tally, other.tally);
     let load = |tally: &ScopeTally| {

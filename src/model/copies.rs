@@ -15,7 +15,12 @@ impl AttemptTable {
                 self.usage[to] = self.usage[from];
             }
         }
-        self.copies.insert(second, self.original_file(first));
+        self.declare_copy(first, second);
+    }
+
+    /// Declares that each row of an input is a second delivery of the equal row of another.
+    pub(crate) fn declare_copy(&mut self, original: u32, copy: u32) {
+        self.copies.insert(copy, self.original_file(original));
     }
 
     /// Returns whether two rows are deliveries of the same record: equal, and either distinguishable from other records

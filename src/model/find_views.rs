@@ -1,7 +1,8 @@
 //! Finds rows that describe the same attempt: in a client's and a gateway's log, or in a log and its traces.
 //!
 //! Two rows of different kinds of log are views of one attempt if they have the same request id, or the same trace id
-//! or idempotency key at the same time, and if no other row matches as well. All other rows stay separate.
+//! or idempotency key at the same time, and if no other row matches as well. All other rows stay separate; those
+//! that share an id are counted.
 
 mod clusters;
 mod complete;
@@ -11,7 +12,7 @@ use super::{Attempt, AttemptTable, Flags, Symbol, Time, Views};
 use clusters::clusters;
 use key::{SendTimeRange, SharedId};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Largest difference allowed between the clocks of two machines, in µs: clocks synchronized by NTP differ by less.
 const MAX_CLOCK_SKEW_US: i64 = 2_000_000;
@@ -66,11 +67,19 @@ impl AttemptTable {
         let from = self.views.until.replace(until);
         let range = SendTimeRange { from: from.unwrap_or(Time(i64::MIN)), until };
         let mut found = Matches::default();
-        for (key, rows) in clusters(self, range) {
-            match key {
-                SharedId::Request(_) => self.link_by_request_id(&rows, range, &mut found),
-                SharedId::Idempotency(_) | SharedId::Trace(_) => self.link_by_time(&rows, range, &mut found),
+        let clusters = clusters(self, range);
+        for (id, rows) in &clusters {
+            match id {
+                SharedId::Request(_) => self.link_by_request_id(rows, range, &mut found),
+                SharedId::ShortRequest(_) => {}
+                SharedId::Idempotency(_) | SharedId::Trace(_) => self.link_by_time(rows, range, &mut found),
             }
+        }
+        let linked: HashSet<u32> = found.links.iter().flat_map(|(view, of)| [*view, *of]).collect();
+        // A trace has other attempts than those that both logs hold.
+        for (_, rows) in clusters.iter().filter(|(id, _)| !matches!(id, SharedId::Trace(_))) {
+            let unlinked: Vec<u32> = rows.iter().copied().filter(|row| !linked.contains(row)).collect();
+            self.note_unlinked(&unlinked, range, &mut found);
         }
         self.views.ambiguous += found.ambiguous.len() as u64;
         for (view, of) in self.links_of_only_views(&found.links) {
@@ -139,6 +148,21 @@ impl AttemptTable {
             match of.filter(|of| self.is_unambiguous(*of, view, &near)) {
                 Some(of) => _ = found.links.insert(view, of),
                 None => _ = found.ambiguous.insert(view),
+            }
+        }
+    }
+
+    /// Counts as ambiguous the rows with one id, none of them linked, that may be the attempt of a row of another kind: the
+    /// id is too short, or the clocks differ too much.
+    fn note_unlinked(&self, unlinked: &[u32], range: SendTimeRange, found: &mut Matches) {
+        let sent = |row: u32| self.rows[row as usize].sent;
+        for (index, row) in unlinked.iter().copied().enumerate().filter(|(_, row)| range.contains(sent(*row))) {
+            let near = unlinked[index + 1..].iter().copied().take(MAX_CANDIDATES);
+            let mut near = near.take_while(|other| sent(*other).us_since(sent(row)) <= Views::LOOKAHEAD_US);
+            if let Some(other) =
+                near.find(|other| self.kind(*other) != self.kind(row) && self.outcomes_agree(row, *other))
+            {
+                found.ambiguous.insert(if self.rank(other) > self.rank(row) { other } else { row });
             }
         }
     }

@@ -63,17 +63,22 @@ fn recent_slot(value: &[u8]) -> usize {
 impl Interner {
     /// Returns the symbol of `value`, adding it if new. Once the strings exceed 4 GiB in total, new ones become
     /// [`Symbol::NONE`].
+    #[inline]
     pub fn intern(&mut self, value: &str) -> Symbol {
-        let (text, ends) = (&self.text, &self.ends);
-        let is_value = |index: u32| bytes(text, ends, index) == value.as_bytes();
         let slot = recent_slot(value.as_bytes());
-        if let Some(index) = self.recent.get(slot).copied().filter(|index| *index != EMPTY_SLOT)
-            && is_value(index)
-        {
-            return Symbol(index);
+        match self.recent.get(slot) {
+            Some(&index) if index != EMPTY_SLOT && bytes(&self.text, &self.ends, index) == value.as_bytes() => {
+                Symbol(index)
+            }
+            _ => self.intern_at(slot, value),
         }
+    }
+
+    /// Like [`Interner::intern`], for a string that is not in the cache; it gets this slot there.
+    #[inline(never)] // Rarely called.
+    fn intern_at(&mut self, slot: usize, value: &str) -> Symbol {
         let hash = self.hasher.hash_one(value);
-        let known = self.table.find(hash, |&index| is_value(index)).copied();
+        let known = self.table.find(hash, |&index| bytes(&self.text, &self.ends, index) == value.as_bytes()).copied();
         let Some(index) = known.or_else(|| self.add(hash, value)) else { return Symbol::NONE };
         self.recent.resize(RECENT_SLOTS, EMPTY_SLOT);
         self.recent[slot] = index;
@@ -131,10 +136,12 @@ fn slice<'a>(text: &'a str, ends: &[u32], index: u32) -> &'a str {
 }
 
 /// Like `slice`, but as bytes for comparison, which skips the check of UTF-8 boundaries.
+#[inline]
 fn bytes<'a>(text: &'a str, ends: &[u32], index: u32) -> &'a [u8] {
     &text.as_bytes()[byte_range(ends, index)]
 }
 
+#[inline]
 fn byte_range(ends: &[u32], index: u32) -> std::ops::Range<usize> {
     let index = index as usize;
     let start = if index == 0 { 0 } else { ends[index - 1] as usize };

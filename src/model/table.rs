@@ -107,6 +107,7 @@ impl AttemptTable {
     }
 
     /// Appends one attempt.
+    #[inline]
     pub fn push(&mut self, mut row: Attempt, detail: Option<Detail>, usage: Option<Usage>) {
         if let Some(detail) = detail
             && let Ok(index) = u32::try_from(self.details.len())
@@ -126,6 +127,7 @@ impl AttemptTable {
 
     /// Stores the ids of a row without a [`Detail`], and the fingerprint of its body, 0 if unknown. Ids of more than
     /// 255 bytes are dropped.
+    #[inline]
     pub(crate) fn store_ids(&mut self, request_id: &str, call_id: &str, request_hash: u64) -> DetailId {
         let text = (u8::try_from(request_id.len()), u8::try_from(call_id.len()), u32::try_from(self.texts.len()));
         let (request_len, call_len, start) = match text {
@@ -205,6 +207,11 @@ impl AttemptTable {
         self.usage.get(index).copied().unwrap_or_default()
     }
 
+    /// Returns whether any record carried usage.
+    pub(crate) fn has_usage(&self) -> bool {
+        !self.usage.is_empty()
+    }
+
     /// Returns the origin of a row: provider, model, layer, client and scope.
     #[must_use]
     pub fn origin(&self, row: &Attempt) -> &Origin {
@@ -244,12 +251,13 @@ impl AttemptTable {
     pub fn absorb(&mut self, mut other: AttemptTable) {
         self.whole_seconds.append(&mut other.whole_seconds);
         self.same_bodies.append(&mut other.same_bodies);
+        self.copies.append(&mut other.copies);
         if self.rows.is_empty() && self.names.is_empty() {
             let (files, lines) = (std::mem::take(&mut self.files), std::mem::take(&mut self.lines));
             let (whole_seconds, same_bodies) =
                 (std::mem::take(&mut self.whole_seconds), std::mem::take(&mut self.same_bodies));
-            let formats = std::mem::take(&mut self.formats);
-            *self = AttemptTable { files, lines, whole_seconds, same_bodies, formats, ..other };
+            let (formats, copies) = (std::mem::take(&mut self.formats), std::mem::take(&mut self.copies));
+            *self = AttemptTable { files, lines, whole_seconds, same_bodies, formats, copies, ..other };
             return;
         }
         let names = self.names.absorb(&other.names);
@@ -296,6 +304,10 @@ impl AttemptTable {
         select(&mut self.usage, order);
         select(&mut self.rows, order);
         self.views.renumber(order);
+        // Moving texts costs more than the memory of as many others.
+        if self.ids.len() + self.details.len() < 2 * self.rows.len() {
+            return;
+        }
         let texts = &self.texts;
         let text = |reference: TextRef| {
             let start = reference.start as usize;

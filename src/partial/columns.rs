@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 /// Rows of a group: enough that each column has a block of the compression to itself, few enough that a large table is
 /// handled by several threads.
-const GROUP: usize = 1 << 17;
+const GROUP_ROWS: usize = 1 << 17;
 
 /// Everything about a table but its rows. Names are numbers in `names`, counted from 1; 0 is a name that was not logged.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -37,9 +37,9 @@ impl Columns {
 
     /// Calls `finish` with each group of rows of the table, in parallel; returns the results in order.
     pub(super) fn groups<T: Send>(&self, table: &AttemptTable, finish: impl Fn(Group) -> T + Sync) -> Vec<T> {
-        let starts: Vec<usize> = (0..table.rows.len()).step_by(GROUP).collect();
+        let starts: Vec<usize> = (0..table.rows.len()).step_by(GROUP_ROWS).collect();
         let group = |start: &usize| {
-            let rows = *start..table.rows.len().min(start + GROUP);
+            let rows = *start..table.rows.len().min(start + GROUP_ROWS);
             finish(Group::of(table, rows, &self.names))
         };
         starts.par_iter().map(group).collect()

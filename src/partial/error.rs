@@ -18,10 +18,10 @@ pub enum PartialError {
     #[error("it is damaged: its checksum does not fit what it holds")]
     Damaged,
     /// It unpacks to more than the program would ever write.
-    #[error("it is damaged: it claims to hold more than {most} times what is stored")]
+    #[error("it is damaged: it claims to hold more than {max_ratio} times what is stored")]
     Bloated {
         /// Largest ratio of unpacked to stored bytes.
-        most: usize,
+        max_ratio: usize,
     },
     /// Another version of the program wrote it.
     #[error(

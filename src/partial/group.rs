@@ -1,9 +1,9 @@
 //! Some attempts of a table stored as columns: similar values are adjacent, repeating ones are stored once, and what
 //! can be derived from the rest is omitted.
 
-use super::details::{Builder, Details, Keeps, RowIds, Words};
+use super::details::{Builder, DetailShape, Details, ExtrasKind, RowIds};
 use super::names::symbol;
-use super::numbers::{Numbers, Steps};
+use super::numbers::{DeltaColumn, Numbers};
 use crate::classify::Class;
 use crate::ingest::{fingerprint, identity};
 use crate::model::{Attempt, AttemptTable, CompactDuration, DetailId, Flags, OriginId, Symbol, Time, Usage};
@@ -18,18 +18,18 @@ use std::ops::Range;
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Group {
     shapes: Vec<Shape>,
-    words: Vec<Words>,
+    detail_shapes: Vec<DetailShape>,
     /// Runs of consecutive rows from the same input: number of the input, number of rows.
     files: Vec<(u32, u32)>,
     /// One entry per row, from here on: index of its shape, and number of the name of its run.
     shape: Numbers,
     run: Numbers,
     /// Line, as the difference to the line after that of the previous row.
-    line: Steps,
+    line: DeltaColumn,
     /// Time at which it ended, or else was sent, in µs, as the difference to that of the previous row. Loggers write
     /// attempts in the order of one of the two.
     is_by_end: bool,
-    time: Steps,
+    time: DeltaColumn,
     duration: Numbers,
     /// Token counts, cost and time to first token.
     usage: [Numbers; 6],
@@ -51,15 +51,15 @@ struct Shape {
     sdk_retry: u8,
     /// Failure class, counted from 1; 0 for a success.
     class: u8,
-    keeps: Keeps,
-    key: Key,
+    extras: ExtrasKind,
+    key: KeySource,
     /// Whether the identity is derived from the request id.
     is_identified: bool,
 }
 
 /// What the key of a row is a fingerprint of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-enum Key {
+enum KeySource {
     RunAndCall,
     Call,
     Run,
@@ -67,31 +67,31 @@ enum Key {
     Other,
 }
 
-impl Key {
+impl KeySource {
     fn of(self, run: &str, call: Option<&str>) -> Option<[u64; 2]> {
         match self {
-            Key::RunAndCall => Some(fingerprint(Some(run), Some(call?), "")),
-            Key::Call => Some(fingerprint(None, Some(call?), "")),
-            Key::Run => Some(fingerprint(Some(run), None, "")),
-            Key::Other => None,
+            KeySource::RunAndCall => Some(fingerprint(Some(run), Some(call?), "")),
+            KeySource::Call => Some(fingerprint(None, Some(call?), "")),
+            KeySource::Run => Some(fingerprint(Some(run), None, "")),
+            KeySource::Other => None,
         }
     }
 
-    fn that_gives(key: [u64; 2], run: &str, call: Option<&str>) -> Key {
-        let fits = |how: &Key| how.of(run, call) == Some(key);
-        [Key::RunAndCall, Key::Call, Key::Run].into_iter().find(fits).unwrap_or(Key::Other)
+    fn deriving(key: [u64; 2], run: &str, call: Option<&str>) -> KeySource {
+        let fits = |source: &KeySource| source.of(run, call) == Some(key);
+        [KeySource::RunAndCall, KeySource::Call, KeySource::Run].into_iter().find(fits).unwrap_or(KeySource::Other)
     }
 }
 
 /// Distinct values, each with its index.
-struct Numbered<T> {
+struct Indexed<T> {
     list: Vec<T>,
     numbers: HashMap<T, u32, FixedState>,
 }
 
-impl<T: Copy + Eq + Hash> Numbered<T> {
-    fn new() -> Numbered<T> {
-        Numbered { list: Vec::new(), numbers: HashMap::default() }
+impl<T: Copy + Eq + Hash> Indexed<T> {
+    fn new() -> Indexed<T> {
+        Indexed { list: Vec::new(), numbers: HashMap::default() }
     }
 
     fn number(&mut self, value: T) -> u32 {
@@ -113,7 +113,8 @@ impl Group {
     /// Returns these rows of a table, whose names are stored as `names`.
     pub(super) fn of(table: &AttemptTable, range: Range<usize>, names: &[String]) -> Group {
         let rows = &table.rows[range.clone()];
-        let (mut shapes, mut words, mut fingerprints) = (Numbered::new(), Numbered::new(), Fingerprints::default());
+        let (mut shapes, mut detail_shapes, mut fingerprints) =
+            (Indexed::new(), Indexed::new(), Fingerprints::default());
         let mut kept = Builder::default();
         let mut shape = Vec::with_capacity(rows.len());
         let mut files: Vec<(u32, u32)> = Vec::new();
@@ -122,8 +123,8 @@ impl Group {
             // What is rebuilt from ids must follow from them as they are stored.
             let ids = (table.request_id(row).map(mask_keys), table.call_id(row).map(mask_keys));
             let (key, is_identified) = fingerprints.add(row, run, &ids);
-            let keeps = kept.add(table, row, ids, |spoken| words.number(spoken));
-            shape.push(u64::from(shapes.number(Shape::of(row, keeps, key, is_identified))));
+            let extras = kept.add(table, row, ids, |spoken| detail_shapes.number(spoken));
+            shape.push(u64::from(shapes.number(Shape::of(row, extras, key, is_identified))));
             match files.last_mut() {
                 Some((file, rows)) if *file == row.file => *rows += 1,
                 _ => files.push((row.file, 1)),
@@ -133,15 +134,15 @@ impl Group {
         let usages: Vec<[u32; 6]> = range.map(|nth| counts_of(table.usage(nth))).collect();
         let usage = |which: usize| Numbers::of(&usages.iter().map(|counts| counts[which].into()).collect::<Vec<_>>());
         let [by_start, by_end] =
-            [false, true].map(|is_by_end| Steps::of(rows.iter().map(|row| moment(row, is_by_end)), 0));
-        let is_by_end = by_end.spread < by_start.spread;
+            [false, true].map(|is_by_end| DeltaColumn::of(rows.iter().map(|row| ordering_time_us(row, is_by_end)), 0));
+        let is_by_end = by_end.total < by_start.total;
         Group {
             shapes: shapes.list,
-            words: words.list,
+            detail_shapes: detail_shapes.list,
             files,
             shape: Numbers::counted(&shape),
             run: column(&|row| row.run.list_index() as u64),
-            line: Steps::of(rows.iter().map(|row| i64::from(row.line)), 1),
+            line: DeltaColumn::of(rows.iter().map(|row| i64::from(row.line)), 1),
             is_by_end,
             time: if is_by_end { by_end } else { by_start },
             duration: column(&|row| u64::from(row.duration.units().wrapping_add(1))),
@@ -166,20 +167,20 @@ impl Group {
         origins: &[OriginId],
         files: u32,
     ) -> Option<()> {
-        let mut kept = self.details.reader(&self.words, symbols)?;
+        let mut kept = self.details.reader(&self.detail_shapes, symbols)?;
         let (mut keys, mut identities) = (0.., 0..);
         let files_of = self.files.iter().flat_map(|(file, rows)| std::iter::repeat_n(*file, *rows as usize));
         let mut files_of = files_of.filter(|file| *file < files);
         let (mut time, mut line) = (self.time.first, self.line.first);
         for nth in 0..self.rows() {
-            let shape = self.shapes.get(self.shape.small::<usize>(nth)?)?;
-            let run_number = self.run.small::<u32>(nth)?;
+            let shape = self.shapes.get(self.shape.get_as::<usize>(nth)?)?;
+            let run_number = self.run.get_as::<u32>(nth)?;
             let run = symbol(symbols, run_number)?;
-            let kept = kept.next(shape.keeps, run_number)?;
+            let kept = kept.next(shape.extras, run_number)?;
             time = self.time.after(time, nth, 0)?;
             line = self.line.after(line, nth, 1)?;
             let key = match shape.key {
-                Key::Other => {
+                KeySource::Other => {
                     let nth = keys.next()?;
                     [self.keys[0].get(nth)?, self.keys[1].get(nth)?]
                 }
@@ -187,9 +188,9 @@ impl Group {
             };
             let identity = match shape.is_identified {
                 true => identity(kept.request_id()?),
-                false => self.identities.small(identities.next()?)?,
+                false => self.identities.get_as(identities.next()?)?,
             };
-            let duration = CompactDuration::from_units(self.duration.small::<u32>(nth)?.wrapping_sub(1));
+            let duration = CompactDuration::from_units(self.duration.get_as::<u32>(nth)?.wrapping_sub(1));
             let before_us = if self.is_by_end { duration.as_us().unwrap_or(0) } else { 0 };
             let mut row = Attempt {
                 sent: Time(time.wrapping_sub(before_us)),
@@ -216,7 +217,7 @@ impl Group {
 }
 
 impl Shape {
-    fn of(row: &Attempt, keeps: Keeps, key: Key, is_identified: bool) -> Shape {
+    fn of(row: &Attempt, extras: ExtrasKind, key: KeySource, is_identified: bool) -> Shape {
         Shape {
             origin: row.origin.0,
             flags: row.flags.0,
@@ -225,7 +226,7 @@ impl Shape {
             max_attempts: row.max_attempts,
             sdk_retry: row.sdk_retry,
             class: row.class.map_or(0, |class| class as u8 + 1),
-            keeps,
+            extras,
             key,
             is_identified,
         }
@@ -235,9 +236,9 @@ impl Shape {
 impl Fingerprints {
     /// Adds those of a row that do not follow from its run and ids. Returns what its key follows from, and whether its
     /// identity follows from the request id.
-    fn add(&mut self, row: &Attempt, run: &str, (request, call): &RowIds<'_>) -> (Key, bool) {
-        let key = Key::that_gives(row.key, run, call.as_deref());
-        if key == Key::Other {
+    fn add(&mut self, row: &Attempt, run: &str, (request, call): &RowIds<'_>) -> (KeySource, bool) {
+        let key = KeySource::deriving(row.key, run, call.as_deref());
+        if key == KeySource::Other {
             self.keys.iter_mut().zip(row.key).for_each(|(column, half)| column.push(half));
         }
         let is_identified = request.as_deref().is_some_and(|request| identity(request) == row.identity);
@@ -248,7 +249,7 @@ impl Fingerprints {
     }
 }
 
-fn moment(row: &Attempt, is_by_end: bool) -> i64 {
+fn ordering_time_us(row: &Attempt, is_by_end: bool) -> i64 {
     row.sent.0.wrapping_add(if is_by_end { row.duration.as_us().unwrap_or(0) } else { 0 })
 }
 
@@ -269,7 +270,7 @@ fn counts_of(usage: Usage) -> [u32; 6] {
 fn usage_of(columns: &[Numbers; 6], nth: usize) -> Option<Option<Usage>> {
     let mut counts = [0; 6];
     for (count, column) in counts.iter_mut().zip(columns) {
-        *count = column.small(nth)?;
+        *count = column.get_as(nth)?;
     }
     let [input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cost_micro_usd, ttft_ms_plus_1] = counts;
     let usage =

@@ -1,16 +1,17 @@
-//! A column of ids, in the shorter of two spellings.
+//! A column of ids, in one of two forms.
 
-use super::numbers::{Bytes, Numbers, signed, unsigned};
+use super::numbers::{Bytes, Numbers, unzigzag, zigzag};
 use foldhash::fast::FixedState;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write as _;
 
-/// Most digits of a count that is stored as a number.
-const MOST_DIGITS: usize = 18;
-/// Ids per stem from which on counting them is worth it, and stems that are too few to decide that.
-const PER_STEM: usize = 4;
-const FEW_STEMS: usize = 64;
+/// Maximum number of digits of a count, so that it fits into 64 bits.
+const MAX_DIGITS: usize = 18;
+/// Minimum number of ids per stem for the form [`Ids::Counted`].
+const MIN_IDS_PER_STEM: usize = 4;
+/// Number of stems up to which the form [`Ids::Counted`] is used whatever the number of ids.
+const STEMS_ALWAYS_ALLOWED: usize = 64;
 
 /// Ids, in order; an empty one is none.
 #[derive(Debug, Serialize, Deserialize)]
@@ -23,20 +24,20 @@ pub(super) enum Ids {
         /// Difference to the count of the last id of that stem.
         step: Numbers,
     },
-    /// Ids letter by letter: the first letter of all ids of one length, then the second; then those of the next length.
-    /// What ids have in common, and letters of a small alphabet, are so next to each other.
-    Spelled { bytes: Numbers, letters: Bytes },
+    /// Ids transposed: the first letters of all ids of one length, then their second letters, and so on; then the ids of the
+    /// next length. Equal letters are then adjacent, which compresses well.
+    Transposed { bytes: Numbers, letters: Bytes },
 }
 
 impl Default for Ids {
     fn default() -> Ids {
-        Ids::Spelled { bytes: Numbers::default(), letters: Bytes::default() }
+        Ids::Transposed { bytes: Numbers::default(), letters: Bytes::default() }
     }
 }
 
 /// Splits an id into a stem and the count behind it, plus 1; 0 if it ends in none that can be restored.
 fn split(id: &str) -> (&str, u64) {
-    let digits = id.bytes().rev().take(MOST_DIGITS).take_while(u8::is_ascii_digit).count();
+    let digits = id.bytes().rev().take(MAX_DIGITS).take_while(u8::is_ascii_digit).count();
     let zeros = id[id.len() - digits..].bytes().take_while(|digit| *digit == b'0').count();
     // The zeros before a count belong to the stem, up to the last digit.
     let digits = digits - zeros.min(digits.saturating_sub(1));
@@ -47,7 +48,7 @@ fn split(id: &str) -> (&str, u64) {
 impl Ids {
     /// Returns the column of `ids`, each with the number of its run.
     pub(super) fn of(ids: &[(u32, impl AsRef<str>)]) -> Ids {
-        Ids::counted(ids).unwrap_or_else(|| Ids::spelled(ids))
+        Ids::counted(ids).unwrap_or_else(|| Ids::transposed(ids))
     }
 
     /// `None` if there are too many stems.
@@ -58,42 +59,49 @@ impl Ids {
         let (mut stem, mut step) = (Vec::with_capacity(ids.len()), Vec::with_capacity(ids.len()));
         for (nth, (run, id)) in ids.iter().enumerate() {
             let (name, count) = split(id.as_ref());
-            let (place, before) = known.entry(name).or_insert_with(|| {
+            let (index, previous) = known.entry(name).or_insert_with(|| {
                 stems.push(name.to_owned());
                 (stems.len() as u32 - 1, 0)
             });
-            if stems.len() > FEW_STEMS + nth / PER_STEM {
+            if stems.len() > STEMS_ALWAYS_ALLOWED + nth / MIN_IDS_PER_STEM {
                 return None;
             }
-            let is_last = last.insert(*run, *place) == Some(*place);
-            stem.push(if is_last { 0 } else { u64::from(*place) + 1 });
-            step.push(unsigned(count.wrapping_sub(*before) as i64));
-            *before = count;
+            let is_last = last.insert(*run, *index) == Some(*index);
+            stem.push(if is_last { 0 } else { u64::from(*index) + 1 });
+            step.push(zigzag(count.wrapping_sub(*previous) as i64));
+            *previous = count;
         }
         Some(Ids::Counted { stems, stem: Numbers::of(&stem), step: Numbers::of(&step) })
     }
 
-    fn spelled(ids: &[(u32, impl AsRef<str>)]) -> Ids {
+    fn transposed(ids: &[(u32, impl AsRef<str>)]) -> Ids {
         let bytes: Vec<u64> = ids.iter().map(|(_, id)| id.as_ref().len() as u64).collect();
         let mut letters = vec![0; bytes.iter().sum::<u64>() as usize];
         let mut places = Places::of(bytes.iter().copied()).unwrap_or_default();
         for (_, id) in ids {
             let Some(places) = places.next(id.as_ref().len() as u64) else { continue };
-            id.as_ref().bytes().zip(places).for_each(|(letter, place)| letters[place] = letter);
+            id.as_ref().bytes().zip(places).for_each(|(letter, index)| letters[index] = letter);
         }
-        Ids::Spelled { bytes: Numbers::of(&bytes), letters: Bytes(letters) }
+        Ids::Transposed { bytes: Numbers::of(&bytes), letters: Bytes(letters) }
     }
 
     /// Returns a reader of the ids, in order; `None` if the column is not valid.
     pub(super) fn reader(&self) -> Option<Reader<'_>> {
         let places = match self {
             Ids::Counted { .. } => Places::default(),
-            Ids::Spelled { bytes, letters } => {
+            Ids::Transposed { bytes, letters } => {
                 let lengths = (0..bytes.len()).map_while(|nth| bytes.get(nth));
                 Places::of(lengths).filter(|places| places.end == letters.0.len())?
             }
         };
-        Some(Reader { ids: self, nth: 0, places, last: HashMap::default(), before: HashMap::default(), id: Vec::new() })
+        Some(Reader {
+            ids: self,
+            nth: 0,
+            places,
+            last: HashMap::default(),
+            previous: HashMap::default(),
+            id: Vec::new(),
+        })
     }
 }
 
@@ -135,7 +143,7 @@ pub(super) struct Reader<'i> {
     places: Places,
     /// Stem of the last id, by run, and count of the last id, by stem.
     last: HashMap<u32, u64, FixedState>,
-    before: HashMap<u64, u64, FixedState>,
+    previous: HashMap<u64, u64, FixedState>,
     id: Vec<u8>,
 }
 
@@ -146,23 +154,23 @@ impl Reader<'_> {
         self.nth += 1;
         self.id.clear();
         match self.ids {
-            Ids::Spelled { bytes, letters } => {
+            Ids::Transposed { bytes, letters } => {
                 let length = bytes.get(nth)?;
                 if length > 0 {
-                    let letter = |place| letters.0.get(place).copied();
+                    let letter = |index| letters.0.get(index).copied();
                     self.id.extend(self.places.next(length)?.map_while(letter));
                 }
             }
             Ids::Counted { stems, stem, step } => {
-                let place = match stem.get(nth)?.checked_sub(1) {
+                let index = match stem.get(nth)?.checked_sub(1) {
                     None => *self.last.get(&run)?,
-                    Some(place) => place,
+                    Some(index) => index,
                 };
-                self.last.insert(run, place);
-                let before = self.before.entry(place).or_default();
-                *before = before.wrapping_add(signed(step.get(nth)?) as u64);
-                self.id.extend_from_slice(stems.get(usize::try_from(place).ok()?)?.as_bytes());
-                if let Some(count) = before.checked_sub(1) {
+                self.last.insert(run, index);
+                let previous = self.previous.entry(index).or_default();
+                *previous = previous.wrapping_add(unzigzag(step.get(nth)?) as u64);
+                self.id.extend_from_slice(stems.get(usize::try_from(index).ok()?)?.as_bytes());
+                if let Some(count) = previous.checked_sub(1) {
                     write!(self.id, "{count}").ok()?;
                 }
             }
@@ -188,12 +196,12 @@ mod tests {
     }
 
     #[test]
-    fn ids_with_a_count_are_counted_and_others_spelled() {
+    fn ids_with_a_count_are_counted_and_others_transposed() {
         let ids = |id: fn(u32) -> String| (0..400).map(|nth| (nth % 3, id(nth))).collect::<Vec<_>>();
         assert!(matches!(assert_restored(&ids(|nth| format!("run-{}-c{nth}", nth % 3))), Ids::Counted { .. }));
         assert!(matches!(
             assert_restored(&ids(|nth| format!("{:08x}", nth.wrapping_mul(2_654_435_761)))),
-            Ids::Spelled { .. }
+            Ids::Transposed { .. }
         ));
         assert!(matches!(assert_restored(&[]), Ids::Counted { .. }));
     }

@@ -24,7 +24,7 @@ pub use settings::Settings;
 pub use state::{State, StateError};
 
 use crate::ingest::{Facts, InputFacts, PARTIAL, Part};
-use file::Sealed;
+use file::StoredPart;
 use rayon::prelude::*;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -37,7 +37,7 @@ pub struct Partial {
     /// Name that errors about the settings give for this partial.
     name: String,
     /// Parts without repetition, sorted by checksum, each with the name of the partial it came from.
-    parts: Vec<(Sealed, String)>,
+    parts: Vec<(StoredPart, String)>,
 }
 
 impl Partial {
@@ -68,14 +68,14 @@ impl Partial {
     /// # Errors
     /// When writing to `out` fails.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        let parts: Vec<Sealed> = self.parts.iter().map(|(part, _)| part.clone()).collect();
+        let parts: Vec<StoredPart> = self.parts.iter().map(|(part, _)| part.clone()).collect();
         file::write(&self.settings, &parts, out)
     }
 
     /// Adds a part, unless it is there already.
     pub(crate) fn add(&mut self, part: &Part) -> io::Result<()> {
         let name = self.name.clone();
-        self.insert(Sealed::of(part)?, &name);
+        self.insert(StoredPart::of(part)?, &name);
         Ok(())
     }
 
@@ -91,7 +91,7 @@ impl Partial {
         Ok(inserted.filter(|is_new| !is_new).count())
     }
 
-    fn insert(&mut self, part: Sealed, name: &str) -> bool {
+    fn insert(&mut self, part: StoredPart, name: &str) -> bool {
         match self.parts.binary_search_by_key(&part.digest, |(known, _)| known.digest) {
             Ok(_) => false,
             Err(place) => {
@@ -104,20 +104,20 @@ impl Partial {
     /// Returns the facts about the inputs of each part, with the name of the partial it came from. An error carries the
     /// name of the partial that cannot be used.
     pub(crate) fn facts(&self) -> Result<Vec<(Facts, String)>, (String, PartialError)> {
-        self.each(Sealed::facts)
+        self.each(StoredPart::facts)
     }
 
     /// Decompresses the parts, each with the name of the partial it came from. An error carries the name of the partial
     /// that cannot be used.
     pub(crate) fn open(&self) -> Result<Vec<(Part, String)>, (String, PartialError)> {
-        self.each(Sealed::open)
+        self.each(StoredPart::open)
     }
 
     fn each<T: Send>(
         &self,
-        open: impl Fn(&Sealed) -> Result<T, PartialError> + Sync,
+        open: impl Fn(&StoredPart) -> Result<T, PartialError> + Sync,
     ) -> Result<Vec<(T, String)>, (String, PartialError)> {
-        let open = |(part, name): &(Sealed, String)| match open(part) {
+        let open = |(part, name): &(StoredPart, String)| match open(part) {
             Ok(opened) => Ok((opened, name.clone())),
             Err(error) => Err((name.clone(), error)),
         };

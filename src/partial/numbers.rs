@@ -57,7 +57,7 @@ impl Numbers {
         column
     }
 
-    /// Count of the numbers, as far as there is a plane.
+    /// Count of the numbers; 0 if there is no plane.
     pub(super) fn len(&self) -> usize {
         self.0.first().map_or(0, |plane| plane.0.len())
     }
@@ -70,51 +70,51 @@ impl Numbers {
 
     /// Returns the number at `nth`, if it is small enough for `T`.
     #[inline]
-    pub(super) fn small<T: TryFrom<u64>>(&self, nth: usize) -> Option<T> {
+    pub(super) fn get_as<T: TryFrom<u64>>(&self, nth: usize) -> Option<T> {
         self.get(nth).and_then(|number| T::try_from(number).ok())
     }
 }
 
 /// A column of numbers of either sign that are close to their predecessors.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Steps {
-    /// What the first number is told from as from a predecessor.
+pub(super) struct DeltaColumn {
+    /// What the first number is stored relative to, as if it were its predecessor.
     pub(super) first: i64,
-    /// How much each number differs from the previous one plus what is usual.
+    /// Difference of each number to its predecessor plus the expected step, in ZigZag encoding.
     steps: Numbers,
     /// Sum of the steps.
     #[serde(skip)]
-    pub(super) spread: u64,
+    pub(super) total: u64,
 }
 
-impl Steps {
-    /// Returns the column of `numbers`, each of which is usually its predecessor plus `usual`.
-    pub(super) fn of(numbers: impl Iterator<Item = i64>, usual: i64) -> Steps {
+impl DeltaColumn {
+    /// Returns the column of `numbers`, each of which is usually its predecessor plus `expected_step`.
+    pub(super) fn of(numbers: impl Iterator<Item = i64>, expected_step: i64) -> DeltaColumn {
         let mut numbers = numbers.peekable();
-        let first = numbers.peek().map_or(0, |number| number.wrapping_sub(usual));
-        let mut before = first;
+        let first = numbers.peek().map_or(0, |number| number.wrapping_sub(expected_step));
+        let mut previous = first;
         let step = |number: i64| {
-            let expected = std::mem::replace(&mut before, number).wrapping_add(usual);
-            unsigned(number.wrapping_sub(expected))
+            let expected = std::mem::replace(&mut previous, number).wrapping_add(expected_step);
+            zigzag(number.wrapping_sub(expected))
         };
         let steps: Vec<u64> = numbers.map(step).collect();
-        let spread = steps.iter().fold(0, |sum: u64, step| sum.saturating_add(*step));
-        Steps { first, steps: Numbers::of(&steps), spread }
+        let total = steps.iter().fold(0, |sum: u64, step| sum.saturating_add(*step));
+        DeltaColumn { first, steps: Numbers::of(&steps), total }
     }
 
     /// Returns the number at `nth`, given the one before; `None` if the column is too short.
     #[inline]
-    pub(super) fn after(&self, before: i64, nth: usize, usual: i64) -> Option<i64> {
-        Some(before.wrapping_add(usual).wrapping_add(signed(self.steps.get(nth)?)))
+    pub(super) fn after(&self, previous: i64, nth: usize, expected_step: i64) -> Option<i64> {
+        Some(previous.wrapping_add(expected_step).wrapping_add(unzigzag(self.steps.get(nth)?)))
     }
 }
 
-/// Maps numbers of either sign to those without, small ones to small ones.
-pub(super) fn unsigned(number: i64) -> u64 {
+/// Maps signed numbers to unsigned ones, small magnitudes to small numbers: the ZigZag encoding of Protocol Buffers.
+pub(super) fn zigzag(number: i64) -> u64 {
     ((number << 1) ^ (number >> 63)) as u64
 }
 
-/// Reverses [`unsigned`].
-pub(super) fn signed(number: u64) -> i64 {
+/// Reverses [`zigzag`].
+pub(super) fn unzigzag(number: u64) -> i64 {
     (number >> 1) as i64 ^ -((number & 1) as i64)
 }

@@ -1,6 +1,6 @@
 //! A partial may come from anywhere: whatever its bytes say under a right checksum, it is refused or it is judged.
 
-use super::file::Sealed;
+use super::file::StoredPart;
 use super::{PartialError, frame};
 use crate::ingest::{Options, Part, Source, join, read_part};
 use crate::judge::{self, judge};
@@ -27,23 +27,23 @@ fn part() -> Part {
 }
 
 /// What the frames of a part hold.
-fn unpacked(sealed: &Sealed) -> Vec<Vec<u8>> {
-    let mut rest = sealed.bytes.as_slice();
+fn unpacked(stored: &StoredPart) -> Vec<Vec<u8>> {
+    let mut rest = stored.bytes.as_slice();
     std::iter::from_fn(|| frame::next(&mut rest)).map(|frame| frame.unwrap().unpack().unwrap()).collect()
 }
 
 /// A part of such frames, as the program would store it.
-fn packed(frames: &[Vec<u8>]) -> Sealed {
+fn packed(frames: &[Vec<u8>]) -> StoredPart {
     let mut bytes = Vec::new();
     frames.iter().for_each(|plain| frame::add(plain, 0, &mut bytes).unwrap());
-    Sealed { bytes, ..Sealed::of(&Part::default()).unwrap() }
+    StoredPart { bytes, ..StoredPart::of(&Part::default()).unwrap() }
 }
 
 #[test]
-fn a_part_that_nobody_changed_is_read_again() {
+fn an_unchanged_part_is_restored() {
     let part = part();
-    let sealed = Sealed::of(&part).unwrap();
-    for again in [packed(&unpacked(&sealed)).open().unwrap(), sealed.open().unwrap()] {
+    let stored = StoredPart::of(&part).unwrap();
+    for again in [packed(&unpacked(&stored)).open().unwrap(), stored.open().unwrap()] {
         assert_eq!(format!("{:?}", again.table.rows), format!("{:?}", part.table.rows));
         assert_eq!(again.facts.inputs, part.facts.inputs);
     }
@@ -55,7 +55,7 @@ fn a_frame_that_unpacks_to_many_times_its_length_is_refused() {
     let bomb = zstd::bulk::compress(&zeros, 1).unwrap();
     let lengths = [zeros.len(), bomb.len()].map(|length| (length as u32).to_le_bytes()).concat();
     let bytes = [lengths, bomb].concat();
-    let bomb = Sealed { bytes, ..Sealed::of(&Part::default()).unwrap() };
+    let bomb = StoredPart { bytes, ..StoredPart::of(&Part::default()).unwrap() };
     assert!(matches!(bomb.open(), Err(PartialError::Bloated { .. })));
     // The program itself stores what would pack so well as it is.
     assert_eq!(packed(std::slice::from_ref(&zeros)).bytes.len(), 8 + zeros.len());
@@ -67,20 +67,20 @@ fn a_group_takes_a_byte_for_each_of_its_attempts() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.jsonl");
     std::fs::write(&path, line.repeat(5_000)).unwrap();
-    let sealed = Sealed::of(&read_part(&[Source::File(path)], &Options::default(), &|_| {})).unwrap();
-    assert!(sealed.bytes.len() > 5_000);
-    assert_eq!(sealed.open().unwrap().table.rows.len(), 5_000);
+    let stored = StoredPart::of(&read_part(&[Source::File(path)], &Options::default(), &|_| {})).unwrap();
+    assert!(stored.bytes.len() > 5_000);
+    assert_eq!(stored.open().unwrap().table.rows.len(), 5_000);
     // A frame that packs better than attempts are allowed to, and not better than other frames are.
-    let frames = unpacked(&sealed);
-    let mut stored = zstd::bulk::compress(&frames[2], 1).unwrap();
-    let padding = frames[2].len() / 40 - stored.len();
-    stored.extend([0x184d_2a50, padding as u32].map(u32::to_le_bytes).concat());
-    stored.resize(stored.len() + padding, 0);
-    assert!(stored.len() < 5_000);
+    let frames = unpacked(&stored);
+    let mut packed_frame = zstd::bulk::compress(&frames[2], 1).unwrap();
+    let padding = frames[2].len() / 40 - packed_frame.len();
+    packed_frame.extend([0x184d_2a50, padding as u32].map(u32::to_le_bytes).concat());
+    packed_frame.resize(packed_frame.len() + padding, 0);
+    assert!(packed_frame.len() < 5_000);
     let mut bytes = packed(&frames[..2]).bytes;
-    bytes.extend([frames[2].len(), stored.len()].map(|length| (length as u32).to_le_bytes()).concat());
-    bytes.extend(stored);
-    assert!(matches!((Sealed { bytes, ..sealed }).open(), Err(PartialError::Damaged)));
+    bytes.extend([frames[2].len(), packed_frame.len()].map(|length| (length as u32).to_le_bytes()).concat());
+    bytes.extend(packed_frame);
+    assert!(matches!((StoredPart { bytes, ..stored }).open(), Err(PartialError::Damaged)));
 }
 
 #[test]
@@ -94,9 +94,9 @@ fn keys_in_ids_and_names_are_masked() {
         )
     };
     std::fs::write(&path, format!("{}\n{}\n{{\"{key}\n", line(429), line(200))).unwrap();
-    let sealed = Sealed::of(&read_part(&[Source::File(path)], &Options::default(), &|_| {})).unwrap();
-    assert!(!unpacked(&sealed).concat().windows(12).any(|window| window == b"AAAABBBBCCCC"));
-    let part = sealed.open().unwrap();
+    let stored = StoredPart::of(&read_part(&[Source::File(path)], &Options::default(), &|_| {})).unwrap();
+    assert!(!unpacked(&stored).concat().windows(12).any(|window| window == b"AAAABBBBCCCC"));
+    let part = stored.open().unwrap();
     assert_eq!(part.table.rows.len(), 2);
     assert!(part.table.rows.iter().all(|row| !format!("{:?}", part.table.request_id(row)).contains("AAAABBBBCCCC")));
 }
@@ -106,7 +106,7 @@ proptest! {
     fn a_part_that_was_changed_is_refused_or_joined(
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
     ) {
-        let mut frames = unpacked(&Sealed::of(&part()).unwrap());
+        let mut frames = unpacked(&StoredPart::of(&part()).unwrap());
         for (place, byte) in changes {
             let place = place.index(frames.concat().len());
             *frames.iter_mut().flatten().nth(place).unwrap() = byte;

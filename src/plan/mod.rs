@@ -5,5 +5,5 @@ mod settings;
 mod tables;
 
 pub use inputs::{Inputs, Measured, Source, Sourced, measured};
-pub use settings::{Setting, settings};
+pub use settings::{ClientSettings, settings};
 pub use tables::{FanOut, Layers, Load, Plan, RecoveryRow, TimeoutRow, TokenRate, WaitRow, plan};

@@ -1,22 +1,22 @@
 //! The tables of a plan.
 
 use super::inputs::{Inputs, Sourced};
-use super::settings::{self, Setting};
+use super::settings::{self, ClientSettings};
 use crate::model::{rounded, rounded_share};
 use crate::policy::{
-    attempts_of_layers, attempts_over_layers, concurrency, deadline_s, expected_attempts, stagger_s, success_within,
-    tokens_per_min,
+    attempts_of_equal_layers, attempts_of_nested_layers, concurrency, deadline_s, expected_attempts, stagger_s,
+    success_within, tokens_per_min,
 };
 use serde::Serialize;
 
 /// Version of the JSON format of a [`Plan`].
 const SCHEMA_VERSION: u32 = 1;
 /// Minimum number of retries in tables, which makes ten attempts.
-const RETRIES: u32 = 9;
+const MIN_RETRIES_SHOWN: u32 = 9;
 /// Maximum number of retries in tables.
-const MAX_RETRY_STEPS: u32 = 50;
+const MAX_RETRIES_SHOWN: u32 = 50;
 /// Maximum number of retries whose waits are summed up; with more, the verdict names the waits of the table.
-const MOST_SUMMED: u32 = 1_000_000;
+const MAX_SUMMED: u32 = 1_000_000;
 /// Maximum time between two events of a stream before it counts as dead, in seconds.
 const IDLE_TIMEOUT_S: f64 = 20.0;
 
@@ -50,7 +50,7 @@ pub struct Plan {
     /// The policy as keys of a `[policy]` table.
     pub policy: String,
     /// The settings of clients and frameworks for it.
-    pub settings: Vec<Setting>,
+    pub settings: Vec<ClientSettings>,
 }
 
 /// The waits of a number of retries.
@@ -143,10 +143,11 @@ pub struct FanOut {
 /// Computes the plan.
 #[must_use]
 pub fn plan(inputs: &Inputs) -> Plan {
-    let all = inputs.max_attempts.value.saturating_sub(1);
-    let retries = all.clamp(RETRIES, MAX_RETRY_STEPS);
+    let policy_retries = inputs.max_attempts.value.saturating_sub(1);
+    let retries = policy_retries.clamp(MIN_RETRIES_SHOWN, MAX_RETRIES_SHOWN);
     // The verdict needs the row of all retries.
-    let beyond = Some(all).filter(|all| (MAX_RETRY_STEPS + 1..=MOST_SUMMED).contains(all));
+    let beyond =
+        Some(policy_retries).filter(|policy_retries| (MAX_RETRIES_SHOWN + 1..=MAX_SUMMED).contains(policy_retries));
     let timeouts: Vec<TimeoutRow> = inputs.max_tokens.iter().map(|tokens| timeout(inputs, *tokens)).collect();
     let timeout_s = timeouts
         .iter()
@@ -175,12 +176,12 @@ pub fn plan(inputs: &Inputs) -> Plan {
 }
 
 fn wait(inputs: &Inputs, retries: u32) -> WaitRow {
-    let least = (1..=retries).map(|failure| *inputs.schedule.allowed_s(failure).start()).sum();
+    let min_s = (1..=retries).map(|failure| *inputs.schedule.allowed_s(failure).start()).sum();
     WaitRow {
         retries,
         wait_s: rounded(inputs.schedule.nominal_s(retries)),
         total_s: rounded(inputs.schedule.total_s(retries)),
-        least_s: rounded(least),
+        least_s: rounded(min_s),
     }
 }
 
@@ -194,8 +195,8 @@ fn layers(inputs: &Inputs) -> Layers {
     let retries = inputs.max_attempts.value.saturating_sub(1);
     Layers {
         attempts: inputs.layers.clone(),
-        product: attempts_over_layers(&inputs.layers),
-        equal: (1..=DEPTHS).map(|layers| attempts_of_layers(retries, layers)).collect(),
+        product: attempts_of_nested_layers(&inputs.layers),
+        equal: (1..=DEPTHS).map(|layers| attempts_of_equal_layers(retries, layers)).collect(),
     }
 }
 
@@ -302,7 +303,7 @@ mod tests {
         // The pool admits the fewest.
         let fan_out = plan.fan_out.unwrap();
         assert_eq!((fan_out.admits_per_s, fan_out.stagger_s, fan_out.lasts_s), (6.25, 0.16, 16.0));
-        let blind = super::plan(&Inputs { rate_per_s: None, pool: None, ..inputs() });
-        assert!(blind.load.is_none() && blind.tokens.is_none() && blind.fan_out.is_none());
+        let without_rate = super::plan(&Inputs { rate_per_s: None, pool: None, ..inputs() });
+        assert!(without_rate.load.is_none() && without_rate.tokens.is_none() && without_rate.fan_out.is_none());
     }
 }

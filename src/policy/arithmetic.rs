@@ -1,7 +1,7 @@
 //! The arithmetic of retries: closed formulas.
 
 /// Maximum number of terms summed; further ones are too small for a float.
-const MOST_TERMS: u32 = 100_000;
+const MAX_TERMS: u32 = 100_000;
 
 /// Returns the probability that one of `tries` independent tries succeeds, each with probability `q`: 1 - (1-q)^k.
 #[must_use]
@@ -13,7 +13,7 @@ pub fn success_within(tries: u32, q: f64) -> f64 {
 /// probability `q`: the sum of (1-q)^i for i from 0 to the number of retries.
 #[must_use]
 pub fn expected_attempts(retries: u32, q: f64) -> f64 {
-    let terms = (0..retries.min(MOST_TERMS)).scan(1.0, |reached: &mut f64, _| {
+    let terms = (0..retries.min(MAX_TERMS)).scan(1.0, |reached: &mut f64, _| {
         *reached *= 1.0 - q;
         Some(*reached)
     });
@@ -28,13 +28,13 @@ pub fn concurrency(arrivals_per_s: f64, in_system_s: f64) -> f64 {
 
 /// Returns the maximum number of attempts of a call through layers with these attempts each: (1+3) x (1+2) = 12.
 #[must_use]
-pub fn attempts_over_layers(attempts: &[u32]) -> u64 {
+pub fn attempts_of_nested_layers(attempts: &[u32]) -> u64 {
     attempts.iter().fold(1, |product, layer| product.saturating_mul(u64::from(*layer)))
 }
 
 /// Returns the maximum number of attempts of a call through equal layers: (r+1)^d.
 #[must_use]
-pub fn attempts_of_layers(retries: u32, layers: u32) -> u64 {
+pub fn attempts_of_equal_layers(retries: u32, layers: u32) -> u64 {
     (u64::from(retries) + 1).saturating_pow(layers)
 }
 
@@ -72,8 +72,8 @@ mod tests {
 
     #[test]
     fn layers_multiply() {
-        assert_eq!(attempts_over_layers(&[4, 3]), 12);
-        assert_eq!((attempts_of_layers(2, 3), attempts_of_layers(9, 40)), (27, u64::MAX));
+        assert_eq!(attempts_of_nested_layers(&[4, 3]), 12);
+        assert_eq!((attempts_of_equal_layers(2, 3), attempts_of_equal_layers(9, 40)), (27, u64::MAX));
     }
 
     #[test]

@@ -76,21 +76,21 @@ impl Strategy {
         if failed.bucket == Bucket::Terminal {
             return Decision::Stop(Stop::Terminal);
         }
-        if self.seen.as_ref().is_some_and(|seen| seen.stops(progress.attempts, random)) {
+        if self.observed.as_ref().is_some_and(|observed| observed.stops(progress.attempts, random)) {
             return Decision::Stop(Stop::Attempts);
         }
-        if self.all_attempts().is_some_and(|most| u64::from(progress.attempts) >= most) {
+        if self.all_attempts().is_some_and(|max| u64::from(progress.attempts) >= max) {
             return Decision::Stop(Stop::Attempts);
         }
-        let own_s = self.wait_s(progress.attempts, progress.waited_s, random);
+        let schedule_s = self.wait_s(progress.attempts, progress.waited_s, random);
         let hint_s = failed.hint_s.filter(|_| self.obeys_hints || self.gate);
         let (wait_s, reason) = match hint_s {
-            Some(hint_s) if shared => (hint_s + own_s, Reason::ServerAsked),
-            Some(hint_s) if hint_s >= own_s => (hint_s, Reason::ServerAsked),
+            Some(hint_s) if shared => (hint_s + schedule_s, Reason::ServerAsked),
+            Some(hint_s) if hint_s >= schedule_s => (hint_s, Reason::ServerAsked),
             _ if failed.bucket == Bucket::Capacity && self.has_fallen_back(progress.capacity_failures) => {
-                (own_s, Reason::Fallback)
+                (schedule_s, Reason::Fallback)
             }
-            _ => (own_s, Reason::Schedule),
+            _ => (schedule_s, Reason::Schedule),
         };
         if self.budget_s.is_some_and(|budget_s| progress.elapsed_s + wait_s > budget_s) {
             return Decision::Stop(Stop::Budget);

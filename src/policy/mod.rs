@@ -9,9 +9,9 @@ mod random;
 mod strategy;
 
 pub use arithmetic::{
-    attempts_of_layers, attempts_over_layers, concurrency, deadline_s, expected_attempts, stagger_s, success_within,
-    tokens_per_min,
+    attempts_of_equal_layers, attempts_of_nested_layers, concurrency, deadline_s, expected_attempts, stagger_s,
+    success_within, tokens_per_min,
 };
 pub use decide::{Decision, Failed, Progress, Reason, Stop};
 pub use random::Random;
-pub use strategy::{Breaker, SDK, SDK_ATTEMPTS, Seen, SeenStep, Strategy};
+pub use strategy::{Breaker, ObservedBehaviour, ObservedStep, SDK, SDK_ATTEMPTS, Strategy};

@@ -17,6 +17,7 @@ impl Random {
 
     /// Equivalent of `random()`: at least 0 and less than 1.
     pub fn unit(&mut self) -> f64 {
+        // 53 bits as in CPython: 27 high bits times 2^26, plus 26 low bits, divided by 2^53.
         let (high, low) = (self.0.next_u32() >> 5, self.0.next_u32() >> 6);
         (f64::from(high) * 67_108_864.0 + f64::from(low)) / 9_007_199_254_740_992.0
     }

@@ -32,27 +32,27 @@ pub struct Strategy {
     /// Number of rounds of an outer loop, each of which starts the inner loop anew.
     pub outer: u32,
     /// Observed waits and ends, which replace schedule and attempts.
-    pub seen: Option<Arc<Seen>>,
+    pub observed: Option<Arc<ObservedBehaviour>>,
 }
 
 /// What the clients of a log did after each failure.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Seen {
+pub struct ObservedBehaviour {
     /// Behaviour after the first failure of a call, the second, and so on; the last entry applies to all later ones.
-    pub steps: Vec<SeenStep>,
+    pub steps: Vec<ObservedStep>,
 }
 
 /// What clients did after the nth failure of a call.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct SeenStep {
+pub struct ObservedStep {
     /// Waits of the clients that continued, in seconds.
     pub waits_s: Vec<f64>,
     /// Number of clients that stopped.
     pub stopped: u64,
 }
 
-impl Seen {
-    fn step(&self, failure: u32) -> Option<&SeenStep> {
+impl ObservedBehaviour {
+    fn step(&self, failure: u32) -> Option<&ObservedStep> {
         self.steps.get(failure.saturating_sub(1) as usize).or(self.steps.last())
     }
 
@@ -92,7 +92,7 @@ impl Strategy {
             breaker: None,
             retry_share: None,
             outer: 1,
-            seen: None,
+            observed: None,
         }
     }
 
@@ -117,11 +117,11 @@ impl Strategy {
         Some(u64::from(self.max_attempts?).saturating_mul(u64::from(self.outer.max(1))))
     }
 
-    /// Draws the wait after the nth failure of a call, in seconds; `before_s` is the wait before that attempt.
-    pub fn wait_s(&self, failure: u32, before_s: f64, random: &mut Random) -> f64 {
-        match &self.seen {
-            Some(seen) => seen.wait_s(failure, random),
-            None => draw(&self.schedule, self.step(failure), before_s, random),
+    /// Draws the wait after the nth failure of a call, in seconds; `previous_s` is the wait before that attempt.
+    pub fn wait_s(&self, failure: u32, previous_s: f64, random: &mut Random) -> f64 {
+        match &self.observed {
+            Some(observed) => observed.wait_s(failure, random),
+            None => draw(&self.schedule, self.step(failure), previous_s, random),
         }
     }
 
@@ -139,15 +139,15 @@ impl Strategy {
 }
 
 /// Draws a wait by `schedule` after the nth failure, in seconds. It takes one random number, or none without jitter.
-fn draw(schedule: &Schedule, failure: u32, before_s: f64, random: &mut Random) -> f64 {
+fn draw(schedule: &Schedule, failure: u32, previous_s: f64, random: &mut Random) -> f64 {
     let nominal = schedule.nominal_s(failure);
     match schedule.jitter {
         Jitter::None => nominal,
         Jitter::Full => random.uniform(0.0, nominal),
         Jitter::Equal => nominal / 2.0 + random.uniform(0.0, nominal / 2.0),
         Jitter::Decorrelated => {
-            let most = 3.0 * before_s.max(schedule.base_s);
-            random.uniform(schedule.base_s, most).min(schedule.cap_s)
+            let longest_s = 3.0 * previous_s.max(schedule.base_s);
+            random.uniform(schedule.base_s, longest_s).min(schedule.cap_s)
         }
         Jitter::Share(share) => random.uniform(nominal * (1.0 - share).max(0.0), nominal * (1.0 + share)),
         Jitter::Below(share) => nominal * (1.0 - share * random.unit()),
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outer_loop_lets_the_inner_one_begin_anew() {
+    fn an_outer_loop_restarts_the_inner_one() {
         let strategy = Strategy { outer: 3, ..Strategy::plain(Schedule { jitter: Jitter::None, ..SDK }, 4) };
         let mut random = Random::new(0);
         let waits: Vec<f64> = (1..12).map(|failure| strategy.wait_s(failure, 0.0, &mut random)).collect();
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_declared_policy_speaks_for_itself() {
+    fn a_declared_policy_overrides_the_default() {
         let default = Strategy::plain(SDK, 5);
         let policy = Policy { budget_s: Some(60.0), cap_s: Some(30.0), ..Policy::default() };
         let strategy = Strategy::declared(&policy, &default);

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formulas_and_quotes_are_disarmed() {
+    fn formulas_and_quotes_are_escaped() {
         let texts = [Some("=1+1"), Some("a \"b\", c"), None];
         let numbers = [Some(1), None, Some(-2)];
         let columns = vec![

@@ -44,17 +44,17 @@ pub fn render_reject(reject: &Reject, text: &str, out: &mut dyn Write) -> io::Re
 ///
 /// # Errors
 /// Returns an error if writing to `out` fails.
-pub fn render_diagnosis(one: &Diagnosis, out: &mut dyn Write) -> io::Result<()> {
-    let verdict = one.verdict;
+pub fn render_diagnosis(diagnosis: &Diagnosis, out: &mut dyn Write) -> io::Result<()> {
+    let verdict = diagnosis.verdict;
     let line = serde_json::json!({
-        "class": verdict.map(|it| it.class),
-        "bucket": verdict.map(|it| it.bucket),
-        "action": verdict.map(|it| it.action),
-        "decided_by": verdict.map(|it| it.decided_by),
-        "evidence": one.evidence,
-        "low_confidence": verdict.is_some_and(|it| it.low_confidence),
-        "wait_s": one.wait_s,
-        "reopens_at": one.reopens,
+        "class": verdict.map(|verdict| verdict.class),
+        "bucket": verdict.map(|verdict| verdict.bucket),
+        "action": verdict.map(|verdict| verdict.action),
+        "decided_by": verdict.map(|verdict| verdict.decided_by),
+        "evidence": diagnosis.evidence,
+        "low_confidence": verdict.is_some_and(|verdict| verdict.low_confidence),
+        "wait_s": diagnosis.wait_s,
+        "reopens_at": diagnosis.reopens,
     });
     writeln!(out, "{line}")
 }

@@ -19,9 +19,9 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 /// Maximum number of suites: readers of JUnit XML keep all of it in memory.
-const SUITES: usize = 500;
+const MAX_SUITES: usize = 500;
 /// Maximum number of cases with findings. With the limits in [`case`] the file stays below GitLab's maximum of 30 MB.
-const CASES: usize = 2000;
+const MAX_CASES: usize = 2000;
 /// Suite of everything that belongs to no run.
 const FLEET: &str = "retrylens";
 
@@ -30,13 +30,13 @@ const FLEET: &str = "retrylens";
 /// # Errors
 /// Returns an error if writing to `out` fails.
 pub fn render(report: &Report, fail_on: Option<Severity>, out: &mut dyn Write) -> io::Result<()> {
-    let (mut by_run, fleet, cut) = sort(report);
+    let (mut by_run, fleet, omitted) = group_findings(report);
     let known: HashSet<_> = report.problems.iter().filter(|problem| problem.known).map(Problem::key).collect();
     let fails = |finding: &Finding| {
         fail_on.is_some_and(|limit| finding.severity >= limit) && !known.contains(&finding.problem_key())
     };
     let mut junit = Junit::new(FLEET);
-    let shown = report.runs.len().min(SUITES);
+    let shown = report.runs.len().min(MAX_SUITES);
     for run in &report.runs[..shown] {
         let subjects = by_run.remove(run.run_id.as_str()).unwrap_or_default();
         junit.add_test_suite(suite(run, &subjects, &fails));
@@ -51,7 +51,7 @@ pub fn render(report: &Report, fail_on: Option<Severity>, out: &mut dyn Write) -
         let name = format!("{}, not listed", words::counted(further.len() as u64, "further run"));
         last.add_test_case(case::of_failed_calls(&name, FLEET, failed, calls));
     }
-    last.set_system_out(closing(report, cut));
+    last.set_system_out(final_output(report, omitted));
     junit.add_test_suite(last);
     let text = junit.to_string().map_err(io::Error::other)?;
     out.write_all(text.as_bytes())
@@ -61,11 +61,11 @@ pub fn render(report: &Report, fail_on: Option<Severity>, out: &mut dyn Write) -
 type Subjects<'r> = BTreeMap<Subject<'r>, Vec<&'r Finding>>;
 
 /// Returns the findings by run, the findings about the fleet by name, and the number of findings beyond the limits.
-fn sort(report: &Report) -> (HashMap<&str, Subjects<'_>>, BTreeMap<String, Vec<&Finding>>, usize) {
+fn group_findings(report: &Report) -> (HashMap<&str, Subjects<'_>>, BTreeMap<String, Vec<&Finding>>, usize) {
     let mut by_run: HashMap<&str, Subjects<'_>> = HashMap::new();
     let mut fleet: BTreeMap<String, Vec<&Finding>> = BTreeMap::new();
-    let (mut cases, mut cut) = (0, 0);
-    let listed: BTreeSet<&str> = report.runs.iter().take(SUITES).map(|run| run.run_id.as_str()).collect();
+    let (mut cases, mut omitted) = (0, 0);
+    let listed: BTreeSet<&str> = report.runs.iter().take(MAX_SUITES).map(|run| run.run_id.as_str()).collect();
     for finding in &report.findings {
         match finding.run_id.as_deref() {
             None => fleet.entry(case::problem_name(finding)).or_default().push(finding),
@@ -74,17 +74,17 @@ fn sort(report: &Report) -> (HashMap<&str, Subjects<'_>>, BTreeMap<String, Vec<&
                 let subject = Subject::of(finding);
                 if let Some(known) = subjects.get_mut(&subject) {
                     known.push(finding);
-                } else if cases < CASES {
+                } else if cases < MAX_CASES {
                     cases += 1;
                     subjects.insert(subject, vec![finding]);
                 } else {
-                    cut += 1;
+                    omitted += 1;
                 }
             }
-            Some(_) => cut += 1,
+            Some(_) => omitted += 1,
         }
     }
-    (by_run, fleet, cut)
+    (by_run, fleet, omitted)
 }
 
 fn suite(run: &Run, subjects: &Subjects<'_>, fails: &dyn Fn(&Finding) -> bool) -> TestSuite {
@@ -120,10 +120,10 @@ fn suite(run: &Run, subjects: &Subjects<'_>, fails: &dyn Fn(&Finding) -> bool) -
 }
 
 /// Returns the output of the last suite: the verdict, what is not listed, and notices.
-fn closing(report: &Report, cut: usize) -> String {
+fn final_output(report: &Report, omitted: usize) -> String {
     let mut lines = vec![safe(&report.verdict).into_owned()];
-    if cut as u64 + report.findings_omitted > 0 {
-        let more = words::counted(cut as u64 + report.findings_omitted, "more finding");
+    if omitted as u64 + report.findings_omitted > 0 {
+        let more = words::counted(omitted as u64 + report.findings_omitted, "more finding");
         lines.push(format!("{more} not listed here; the JSON report counts them by problem."));
     }
     if report.problems_hidden > 0 {

@@ -2,7 +2,6 @@
 
 pub mod catalogue;
 pub mod charts;
-mod compared;
 pub mod csv;
 mod document;
 pub mod github;
@@ -23,4 +22,5 @@ mod sections;
 pub mod settings;
 pub mod starter;
 pub mod text;
+mod trend_labels;
 mod words;

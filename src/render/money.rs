@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cents_are_kept_and_nothing_is_not_unknown() {
+    fn amounts_below_a_cent_are_not_shown_as_zero() {
         for (usd, shown) in
             [(0.0, "$0.00"), (0.004, "<$0.01"), (0.005, "$0.01"), (3.2, "$3.20"), (12_345.678, "$12,345.68")]
         {

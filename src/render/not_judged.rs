@@ -17,8 +17,8 @@ fn undecided(gap: &Undecided) -> String {
     format!("{} could not judge {calls}: no {} logged", gap.rule, gap.field)
 }
 
-fn unreadable(one: &Unreadable) -> String {
-    let (values, example) = (words::counted(one.count, "value"), safe(&one.example));
-    let place = format!("{}:{}", safe(&one.file), one.line);
-    format!("{values} of {} could not be read, so not used, such as \"{example}\" ({place})", one.field)
+fn unreadable(unreadable: &Unreadable) -> String {
+    let (values, example) = (words::counted(unreadable.count, "value"), safe(&unreadable.example));
+    let place = format!("{}:{}", safe(&unreadable.file), unreadable.line);
+    format!("{values} of {} could not be read, so not used, such as \"{example}\" ({place})", unreadable.field)
 }

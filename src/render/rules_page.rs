@@ -17,9 +17,9 @@ const FAMILIES: [(char, &str); 8] = [
 ];
 
 /// Maximum number of lines shown of an example.
-const EXAMPLE_LINES: usize = 6;
+const MAX_EXAMPLE_LINES: usize = 6;
 /// Maximum number of characters shown of a line.
-const LINE: usize = 400;
+const MAX_LINE_CHARS: usize = 400;
 
 const HEAD: &str = "\
 # Rules
@@ -38,23 +38,23 @@ pub fn to_markdown(rules: &[&Rule], out: &mut dyn Write) -> io::Result<()> {
     out.write_all(HEAD.as_bytes())?;
     let mut family = None;
     for rule in rules {
-        let its_family = family_of(rule);
-        if family != Some(its_family) {
-            family = Some(its_family);
-            write!(out, "\n## {its_family}\n")?;
+        let rule_family = family_of(rule);
+        if family != Some(rule_family) {
+            family = Some(rule_family);
+            write!(out, "\n## {rule_family}\n")?;
         }
-        in_full(rule, out)?;
+        write_rule(rule, out)?;
     }
     Ok(())
 }
 
 /// Returns the title of the group a rule belongs to.
 pub(super) fn family_of(rule: &Rule) -> &'static str {
-    let hundred = rule.code.chars().nth(2);
-    FAMILIES.iter().find(|(digit, _)| Some(*digit) == hundred).map_or("Other", |(_, family)| family)
+    let group_digit = rule.code.chars().nth(2);
+    FAMILIES.iter().find(|(digit, _)| Some(*digit) == group_digit).map_or("Other", |(_, family)| family)
 }
 
-fn in_full(rule: &Rule, out: &mut dyn Write) -> io::Result<()> {
+fn write_rule(rule: &Rule, out: &mut dyn Write) -> io::Result<()> {
     let (severity, scope) = (rule.severity.name(), judged(rule.scope));
     write!(out, "\n### {} {}\n\n**{severity}**, judged {scope}. {}\n\n", rule.code, rule.name, text(rule.summary))?;
     for (label, words) in [("Why", rule.why), ("Fix", rule.fix), ("Source", rule.source)] {
@@ -86,13 +86,13 @@ fn example(rule: &Rule, out: &mut dyn Write) -> io::Result<()> {
     }
     let count = log.lines().count();
     out.write_all(b"\n```json\n")?;
-    for line in log.lines().take(EXAMPLE_LINES) {
-        let cut = line.chars().count() > LINE;
-        let shown: String = line.chars().take(LINE).collect();
+    for line in log.lines().take(MAX_EXAMPLE_LINES) {
+        let cut = line.chars().count() > MAX_LINE_CHARS;
+        let shown: String = line.chars().take(MAX_LINE_CHARS).collect();
         writeln!(out, "{shown}{}", if cut { "..." } else { "" })?;
     }
     out.write_all(b"```\n")?;
-    match count.saturating_sub(EXAMPLE_LINES) {
+    match count.saturating_sub(MAX_EXAMPLE_LINES) {
         0 => Ok(()),
         1 => out.write_all(b"\nand 1 more line.\n"),
         more => writeln!(out, "\nand {more} more lines."),

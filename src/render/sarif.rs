@@ -5,35 +5,31 @@
 //! same problem in the next report is the same alert.
 
 use crate::model::{Confidence, Severity};
-use crate::report::{Finding, Problem, ProblemIdentity, Report, Sighting};
-use crate::rules::{CATALOGUE, Rule, Scope};
+use crate::report::{AttemptRef, Finding, Problem, Report};
+use crate::rules::{CATALOGUE, Rule};
 use crate::untrusted::safe;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
-use std::collections::HashMap;
 use std::io::{self, Write};
 
 /// Maximum number of results: GitHub shows 5,000 of a run and accepts 25,000.
-const RESULTS: usize = 5000;
+const MAX_RESULTS: usize = 5000;
 /// Maximum number of related locations of a result; GitHub shows 100, but people read fewer.
-const RELATED: usize = 20;
+const MAX_RELATED: usize = 20;
 /// Maximum length of a message, in characters.
-const MESSAGE: usize = 2000;
+const MAX_MESSAGE_CHARS: usize = 2000;
 /// The fingerprint that GitHub uses; without it, GitHub computes a hash of the line, which differs in every log.
-const GITHUB: &str = "primaryLocationLineHash";
+const GITHUB_FINGERPRINT: &str = "primaryLocationLineHash";
 /// Characters to encode in the path of a URI: all but the unreserved characters of RFC 3986 and `/`.
-const IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
+const ENCODED_IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
 /// Writes `report` as one run of a tool that ended with `exit_code`.
 ///
 /// # Errors
 /// Returns an error if writing to `out` fails.
 pub fn render(report: &Report, exit_code: u8, out: &mut dyn Write) -> io::Result<()> {
-    let mut findings: HashMap<ProblemIdentity<'_>, Vec<&Finding>> = HashMap::new();
-    for finding in &report.findings {
-        findings.entry(finding.problem_key()).or_default().push(finding);
-    }
-    let problems = report.problems.iter().take(RESULTS);
+    let findings = report.findings_by_problem();
+    let problems = report.problems.iter().take(MAX_RESULTS);
     let results: Vec<Value> = problems
         .map(|problem| result(report, problem, findings.get(&problem.key()).map_or(&[], Vec::as_slice)))
         .collect();
@@ -70,12 +66,7 @@ fn driver() -> Value {
 }
 
 fn descriptor(rule: &Rule) -> Value {
-    let scope = match rule.scope {
-        Scope::Attempt => "attempt",
-        Scope::Call => "call",
-        Scope::Run => "run",
-        Scope::Fleet => "fleet",
-    };
+    let scope = super::catalogue::scope_name(rule.scope);
     let family = super::rules_page::family_of(rule);
     let mut exceptions: String = rule.exceptions().map(|exception| format!("\n- {exception}")).collect();
     if !exceptions.is_empty() {
@@ -128,10 +119,10 @@ fn problem_severity(severity: Severity) -> &'static str {
 /// Returns notifications: notices, what is not listed, and what could not be read or judged.
 fn notifications(report: &Report) -> Vec<Value> {
     let note = |level: &str, text: String| json!({ "level": level, "message": { "text": text } });
-    let mut notes: Vec<Value> = report.notices.iter().map(|notice| note("note", shown(notice))).collect();
-    let cut = report.problems.len().saturating_sub(RESULTS);
-    if cut > 0 {
-        notes.push(note("warning", format!("{cut} more problems stand in the JSON report only")));
+    let mut notes: Vec<Value> = report.notices.iter().map(|notice| note("note", shortened(notice))).collect();
+    let omitted = report.problems.len().saturating_sub(MAX_RESULTS);
+    if omitted > 0 {
+        notes.push(note("warning", format!("{omitted} more problems stand in the JSON report only")));
     }
     if report.problems_hidden > 0 {
         notes.push(note("note", format!("{} problems are below --min-severity", report.problems_hidden)));
@@ -140,14 +131,14 @@ fn notifications(report: &Report) -> Vec<Value> {
         let (rejected, lines) = (report.ledger.rejected, report.ledger.lines);
         notes.push(note("warning", format!("{rejected} of {lines} lines could not be read")));
     }
-    notes.extend(super::not_judged::sentences(report).iter().map(|sentence| note("note", shown(sentence))));
+    notes.extend(super::not_judged::sentences(report).iter().map(|sentence| note("note", shortened(sentence))));
     notes
 }
 
 fn result(report: &Report, problem: &Problem, findings: &[&Finding]) -> Value {
     let mut places = findings.iter().flat_map(|finding| &finding.attempts);
     let first = places.next();
-    let related: Vec<Value> = places.take(RELATED).enumerate().map(|(nth, at)| related(nth + 1, at)).collect();
+    let related: Vec<Value> = places.take(MAX_RELATED).enumerate().map(|(nth, at)| related(nth + 1, at)).collect();
     let index = CATALOGUE.iter().position(|rule| rule.code == problem.rule);
     let place = [problem.provider.as_deref(), problem.model.as_deref(), problem.class];
     let place: Vec<&str> = place.into_iter().map(Option::unwrap_or_default).collect();
@@ -156,11 +147,11 @@ fn result(report: &Report, problem: &Problem, findings: &[&Finding]) -> Value {
         "ruleId": problem.rule,
         "level": level(problem.severity),
         "kind": "fail",
-        "message": { "text": shown(&message(problem)) },
+        "message": { "text": shortened(&message(problem)) },
         "locations": [location(report, first)],
         "relatedLocations": related,
         "occurrenceCount": problem.count.max(1),
-        "partialFingerprints": { GITHUB: fingerprint, "problem/v1": fingerprint },
+        "partialFingerprints": { GITHUB_FINGERPRINT: fingerprint, "problem/v1": fingerprint },
         "properties": {
             "provider": problem.provider.as_deref().map(safe),
             "model": problem.model.as_deref().map(safe),
@@ -181,17 +172,17 @@ fn result(report: &Report, problem: &Problem, findings: &[&Finding]) -> Value {
 }
 
 fn message(problem: &Problem) -> String {
-    let often = if problem.count == 1 { "once".to_owned() } else { format!("{} times", problem.count) };
-    format!("{} (found {often})\nFix: {}", safe(&problem.example), problem.fix)
+    let occurrences = if problem.count == 1 { "once".to_owned() } else { format!("{} times", problem.count) };
+    format!("{} (found {occurrences})\nFix: {}", safe(&problem.example), problem.fix)
 }
 
-/// Returns at most [`MESSAGE`] characters, with line breaks kept.
-fn shown(text: &str) -> String {
-    text.chars().take(MESSAGE).collect()
+/// Returns at most [`MAX_MESSAGE_CHARS`] characters, with line breaks kept.
+fn shortened(text: &str) -> String {
+    text.chars().take(MAX_MESSAGE_CHARS).collect()
 }
 
 /// Returns the location of a result, which code scanning requires: without an attempt, the start of the log.
-fn location(report: &Report, at: Option<&Sighting>) -> Value {
+fn location(report: &Report, at: Option<&AttemptRef>) -> Value {
     match at {
         Some(at) => physical(&at.file, at.line),
         None => physical(report.inputs.first().map_or("-", |input| input.path.as_str()), 1),
@@ -205,13 +196,13 @@ fn physical(file: &str, line: u32) -> Value {
     } })
 }
 
-fn related(id: usize, at: &Sighting) -> Value {
+fn related(id: usize, at: &AttemptRef) -> Value {
     let mut place = physical(&at.file, at.line);
-    let id_of_it = at.request_id.as_deref().map(|id| format!(", {}", safe(id))).unwrap_or_default();
-    let how = at.class.map_or_else(|| "succeeded".to_owned(), |class| format!("failed: {class}"));
+    let request_id = at.request_id.as_deref().map(|id| format!(", {}", safe(id))).unwrap_or_default();
+    let outcome = at.class.map_or_else(|| "succeeded".to_owned(), |class| format!("failed: {class}"));
     let status = at.status.map(|status| format!(", status {status}")).unwrap_or_default();
     place["id"] = json!(id);
-    place["message"] = json!({ "text": format!("attempt {} {how}{status}{id_of_it}", at.attempt) });
+    place["message"] = json!({ "text": format!("attempt {} {outcome}{status}{request_id}", at.attempt) });
     place
 }
 
@@ -219,7 +210,7 @@ fn related(id: usize, at: &Sighting) -> Value {
 fn uri(path: &str) -> String {
     let path = path.replace('\\', "/");
     let path = super::words::path(&path);
-    let encoded = utf8_percent_encode(path, IN_PATH).to_string();
+    let encoded = utf8_percent_encode(path, ENCODED_IN_PATH).to_string();
     if path.starts_with('/') { format!("file://{encoded}") } else { encoded }
 }
 
@@ -246,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rests_on_no_attempt_has_a_place_too() {
+    fn findings_without_attempts_have_a_location() {
         let report = crate::render::text::sample::clean();
         let place = location(&report, None);
         assert_eq!(place, physical("logs/night.jsonl", 1));

@@ -4,7 +4,7 @@
 
 use crate::config::quoted;
 use crate::model::{Dimension, units::counted};
-use crate::report::{Backoff, Problem, Report, WhoRow};
+use crate::report::{Backoff, NameRow, Problem, Report};
 use crate::rules::{CATALOGUE, Rule};
 use crate::untrusted::terminal;
 use glob::Pattern;
@@ -20,9 +20,9 @@ pub struct Facts<'r> {
 }
 
 /// Days from the end of the log until a suppression expires.
-const ACCEPTED_FOR: i64 = 90;
+const ACCEPTED_DAYS: i64 = 90;
 /// Maximum number of policies, of prices and of suppressions shown.
-const SHOWN: usize = 8;
+const MAX_LISTED: usize = 8;
 
 /// Returns the file. `schema` is the path of its schema relative to the file, for editors that support `#:schema`.
 #[must_use]
@@ -92,7 +92,7 @@ impl File {
         } else {
             self.explain("Some lines look like attempts, but have no known key for the outcome. These keys may give it; check them.");
             self.line("[fields]");
-            for (key, field) in facts.unknown_keys.iter().filter(|(key, _)| is_clear(key)) {
+            for (key, field) in facts.unknown_keys.iter().filter(|(key, _)| is_printable(key)) {
                 self.line(&format!("{} = {}", quoted(key), quoted(field)));
             }
         }
@@ -106,45 +106,45 @@ impl File {
         self.section("Declared retry policies, which logs are compared with. The values are those found in the log.");
         let worst = report.runs.iter().map(|run| run.worst_call_attempts).max().unwrap_or(1);
         for provider in names(report, Dimension::Provider) {
-            let loops = report.backoff.iter().filter(|it| it.provider.as_deref() == Some(provider));
+            let loops = report.backoff.iter().filter(|entry| entry.provider.as_deref() == Some(provider));
             let loops: Vec<&Backoff> = loops.collect();
-            for it in &loops {
+            for entry in &loops {
                 self.explain(&format!(
                     "{provider}, {}: {} ({})",
-                    it.loop_name(),
-                    it.summary,
-                    counted(it.waits, "wait")
+                    entry.loop_name(),
+                    entry.summary,
+                    counted(entry.waits, "wait")
                 ));
             }
             self.commented_out("[[policy]]");
             self.commented_out(&format!("provider = {}", pattern(provider)));
             self.commented_out(&format!("max_attempts = {worst} # maximum of any call in the log"));
-            if let Some(it) = loops.iter().find(|it| it.first_s.is_some_and(|first| first > 0.0)) {
-                self.schedule(it);
+            if let Some(entry) = loops.iter().find(|entry| entry.first_s.is_some_and(|first| first > 0.0)) {
+                self.schedule(entry);
             }
         }
     }
 
-    fn schedule(&mut self, it: &Backoff) {
-        let values = [("base_s", it.first_s), ("factor", it.factor), ("cap_s", it.cap_s)];
+    fn schedule(&mut self, entry: &Backoff) {
+        let values = [("base_s", entry.first_s), ("factor", entry.factor), ("cap_s", entry.cap_s)];
         for (key, value) in values.into_iter().filter_map(|(key, value)| Some((key, value?))) {
             self.commented_out(&format!("{key} = {value}"));
         }
         // A narrow jitter cannot be declared; the default, full, allows for it.
-        if let Some(jitter) = it.jitter.filter(|jitter| *jitter != "narrow") {
+        if let Some(jitter) = entry.jitter.filter(|jitter| *jitter != "narrow") {
             self.commented_out(&format!("jitter = {}", quoted(jitter)));
         }
     }
 
     fn prices(&mut self, report: &Report) {
-        let unpriced = |row: &&WhoRow| row.by == Dimension::Model && row.tokens.is_some() && row.usd.is_none();
+        let unpriced = |row: &&NameRow| row.by == Dimension::Model && row.tokens.is_some() && row.usd.is_none();
         let models = report.who.iter().filter(unpriced).filter_map(|row| row.name.as_deref());
-        let models: Vec<&str> = models.filter(|name| is_clear(name)).collect();
+        let models: Vec<&str> = models.filter(|name| is_printable(name)).collect();
         if models.is_empty() {
             return;
         }
         self.section("Prices in US dollars per million tokens, for models without logged cost. Fill in your prices.");
-        for model in models.iter().take(SHOWN) {
+        for model in models.iter().take(MAX_LISTED) {
             self.commented_out(&format!("[prices.{}]", pattern(model)));
             self.commented_out("input_per_mtok = 0.0");
             self.commented_out("output_per_mtok = 0.0");
@@ -170,11 +170,12 @@ impl File {
 
     fn suppressions(&mut self, report: &Report) {
         let Some(window) = report.window.filter(|_| !report.problems.is_empty()) else { return };
-        let expires = window.last.utc().date_naive() + chrono::Duration::days(ACCEPTED_FOR);
+        let expires = window.last.utc().date_naive() + chrono::Duration::days(ACCEPTED_DAYS);
         self.section("Problems to accept for now: until the date they are counted, but do not affect the exit code.");
-        let are_clear =
-            |problem: &&Problem| [&problem.provider, &problem.model].into_iter().flatten().all(|name| is_clear(name));
-        for problem in report.problems.iter().filter(are_clear).take(SHOWN) {
+        let have_printable_names = |problem: &&Problem| {
+            [&problem.provider, &problem.model].into_iter().flatten().all(|name| is_printable(name))
+        };
+        for problem in report.problems.iter().filter(have_printable_names).take(MAX_LISTED) {
             self.suppression(problem, expires);
         }
     }
@@ -197,11 +198,11 @@ impl File {
 /// Returns the names of one dimension in the order of the report.
 fn names(report: &Report, by: Dimension) -> impl Iterator<Item = &str> {
     let rows = report.who.iter().filter(move |row| row.by == by);
-    rows.filter_map(|row| row.name.as_deref()).filter(|name| is_clear(name)).take(SHOWN)
+    rows.filter_map(|row| row.name.as_deref()).filter(|name| is_printable(name)).take(MAX_LISTED)
 }
 
 /// Returns whether a name contains nothing that an editor could display as something else.
-fn is_clear(name: &str) -> bool {
+fn is_printable(name: &str) -> bool {
     terminal(name) == name
 }
 

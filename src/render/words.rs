@@ -6,28 +6,28 @@ use crate::model::{Cost, Zone, units::seconds};
 use crate::report::{Report, Share, Window};
 
 /// Joins the words of `text` with non-breaking spaces.
-pub(in crate::render) fn glued(text: &str) -> String {
+pub(in crate::render) fn nonbreaking(text: &str) -> String {
     text.replace(' ', "\u{a0}")
 }
 
 /// Units that stay on the line of their number.
 pub(in crate::render) const UNITS: [&str; 6] = ["ms", "s", "min", "h", "d", "MB"];
 
-/// Joins each number in `text` to the unit after it.
-pub(in crate::render) fn held(text: &str) -> String {
-    let mut held = String::with_capacity(text.len() + 8);
+/// Joins each number in `text` to the unit after it with a non-breaking space.
+pub(in crate::render) fn with_units_kept(text: &str) -> String {
+    let mut joined = String::with_capacity(text.len() + 8);
     for (nth, word) in text.split(' ').enumerate() {
         let unit = word.trim_end_matches(|c: char| !c.is_ascii_alphabetic());
-        let is_unit = held.ends_with(|c: char| c.is_ascii_digit()) && UNITS.contains(&unit);
+        let is_unit = joined.ends_with(|c: char| c.is_ascii_digit()) && UNITS.contains(&unit);
         if nth > 0 {
-            held.push(if is_unit { '\u{a0}' } else { ' ' });
+            joined.push(if is_unit { '\u{a0}' } else { ' ' });
         }
-        held.push_str(word);
+        joined.push_str(word);
     }
-    held
+    joined
 }
 
-/// Removes the `./` that walking a directory adds: links to files of a repository do not have it.
+/// Removes a `./` at the start, which a directory walk adds. Code scanning matches paths of a repository without it.
 pub(in crate::render) fn path(path: &str) -> &str {
     path.strip_prefix("./").unwrap_or(path)
 }
@@ -61,8 +61,8 @@ pub(in crate::render) const MINUTES: &str = "%Y-%m-%d %H:%M";
 /// Format of the ends of a time range, to the second.
 pub(in crate::render) const SECONDS: &str = "%Y-%m-%d %H:%M:%S";
 
-/// Formats the ends of a time range with `format`, or in more detail if it is shorter than that can tell: "2026-03-10
-/// 21:04 to 22:10", "2026-03-10 21:04:01 to 21:04:03". The date is left out of the second if it is the same.
+/// Formats the ends of a time range with `format`, or with seconds and their fractions if the range is short: "2026-03-10
+/// 21:04 to 22:10", "2026-03-10 21:04:01 to 21:04:03". The second date is left out if it equals the first.
 pub(in crate::render) fn ends(window: Window, zone: Zone, format: &str) -> String {
     let format = match window.last.us_since(window.first) {
         0 => return zone.show(window.first, SECONDS),
@@ -86,7 +86,7 @@ pub(in crate::render) fn window(window: Window, zone: Zone) -> String {
 /// Formats a share: "98.1% (412 of 420)"; empty for a share of 0.
 pub(in crate::render) fn share(share: Share) -> String {
     share.ratio().map_or_else(String::new, |ratio| {
-        glued(&format!("{} ({} of {})", percent(ratio), number(share.count), number(share.of)))
+        nonbreaking(&format!("{} ({} of {})", percent(ratio), number(share.count), number(share.of)))
     })
 }
 
@@ -110,10 +110,10 @@ pub(in crate::render) fn cost(cost: &Cost) -> String {
     parts.join(", ")
 }
 
-/// Bars in eighths of a character's height; the first is for anything above 0.
+/// Bars in eighths of the height of a character.
 const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Returns the bar for a share between 0 and 1.
+/// Returns the bar for a share between 0 and 1; the lowest bar for 0, too.
 pub(in crate::render) fn height(ratio: f64) -> char {
     let step = (ratio.clamp(0.0, 1.0) * HEIGHTS.len() as f64).ceil() as usize;
     HEIGHTS[step.clamp(1, HEIGHTS.len()) - 1]
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn shares_show_their_counts() {
         assert_eq!(share(Share { count: 0, of: 0 }), "");
-        assert_eq!(share(Share { count: 1, of: 4 }), glued("25% (1 of 4)"));
+        assert_eq!(share(Share { count: 1, of: 4 }), nonbreaking("25% (1 of 4)"));
     }
 
     #[test]
@@ -166,7 +166,7 @@ mod tests {
             ("in 2 h, then d 5 days", "in 2\u{a0}h, then d 5 days"),
             ("s", "s"),
         ] {
-            assert_eq!(held(text), shown);
+            assert_eq!(with_units_kept(text), shown);
         }
     }
 }

@@ -8,9 +8,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of steps.
-const MOST: usize = 5;
+const MAX_STEPS: usize = 5;
 
-/// Returns the steps that are most costly not to take, one per rule, and the number of further steps.
+/// Returns the steps whose problems cost most, one per rule, and the number of rules left out.
 pub(super) fn most_costly(judgement: &Judgement<'_>, problems: &[Problem]) -> (Vec<Advice>, u64) {
     let mut steps: BTreeMap<&'static str, (Advice, Severity)> = BTreeMap::new();
     for problem in problems.iter().filter(|problem| problem.severity > Severity::Info) {
@@ -26,24 +26,24 @@ pub(super) fn most_costly(judgement: &Judgement<'_>, problems: &[Problem]) -> (V
         let cost = (attempts, (step.cost.wait_s * 1000.0) as u64, step.findings);
         (Reverse((*severity, cost)), step.rule)
     });
-    let mut advice: Vec<Advice> = list.into_iter().flat_map(|(step, _)| apart(step)).collect();
-    advice.truncate(MOST);
+    let mut advice: Vec<Advice> = list.into_iter().flat_map(|(step, _)| split_wait(step)).collect();
+    advice.truncate(MAX_STEPS);
     let omitted = omitted(&advice, problems);
     (advice, omitted)
 }
 
-/// Number of rules with problems above info that no step is about.
+/// Returns the number of rules that have problems above info and no step.
 pub(super) fn omitted(advice: &[Advice], problems: &[Problem]) -> u64 {
-    let grave = problems.iter().filter(|problem| problem.severity > Severity::Info).map(|problem| problem.rule);
+    let above_info = problems.iter().filter(|problem| problem.severity > Severity::Info).map(|problem| problem.rule);
     let is_covered = |rule: &&str| advice.iter().any(|step| step.rule == *rule);
-    grave.filter(|rule| !is_covered(rule)).collect::<BTreeSet<_>>().len() as u64
+    above_info.filter(|rule| !is_covered(rule)).collect::<BTreeSet<_>>().len() as u64
 }
 
 fn step(judgement: &Judgement<'_>, problem: &Problem) -> Advice {
     let remedy = find(problem.rule).map_or(Remedy::Fix, |rule| rule.remedy);
     let hits = || {
-        let folds = judgement.problems.values().filter(|fold| fold.rule.code == problem.rule);
-        folds.flat_map(|fold| fold.kept.values()).map(|kept| &kept.hit)
+        let stats = judgement.problems.values().filter(|stats| stats.rule.code == problem.rule);
+        stats.flat_map(|stats| stats.kept.values()).map(|kept| &kept.hit)
     };
     // Waiting is pointless if the log already ends after that time. Without dates, that is unknown.
     let end = judgement.fleet.covered().map(|covered| covered.last);
@@ -57,7 +57,7 @@ fn step(judgement: &Judgement<'_>, problem: &Problem) -> Advice {
 }
 
 /// Splits a step that waits: waiting is for those who operate the jobs, the fix for those who write the client.
-fn apart(step: Advice) -> Vec<Advice> {
+fn split_wait(step: Advice) -> Vec<Advice> {
     if step.until.is_none() {
         return vec![step];
     }

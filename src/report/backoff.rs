@@ -43,7 +43,7 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// Returns a name of the loop by which to find it in the code: its client, else its layer, else its provider.
+    /// Returns a name for the loop that helps to find it in the code: its client, else its layer, else its provider.
     #[must_use]
     pub fn loop_name(&self) -> String {
         let inner = self.client.as_deref().or(self.layer.as_deref()).or(self.provider.as_deref());
@@ -73,10 +73,10 @@ pub struct BackoffStep {
 
 /// Returns every loop that waited, sorted by name.
 pub(super) fn backoff(table: &AttemptTable, backoffs: &Backoffs) -> Vec<Backoff> {
-    backoffs.sorted(table).into_iter().map(|(key, tally)| one(table, key, tally)).collect()
+    backoffs.sorted(table).into_iter().map(|(key, tally)| backoff_of(table, key, tally)).collect()
 }
 
-fn one(table: &AttemptTable, key: LoopKey, tally: &LoopTally) -> Backoff {
+fn backoff_of(table: &AttemptTable, key: LoopKey, tally: &LoopTally) -> Backoff {
     let [provider, client, layer] = key.names(table).map(|name| (!name.is_empty()).then(|| masked(name)));
     let schedule = tally.schedule();
     Backoff {
@@ -89,7 +89,7 @@ fn one(table: &AttemptTable, key: LoopKey, tally: &LoopTally) -> Backoff {
         first_s: schedule.first_s.map(two_digits),
         factor: schedule.factor.map(two_digits),
         cap_s: schedule.cap_s.map(two_digits),
-        summary: words(&schedule),
+        summary: describe(&schedule),
         waits: tally.chosen(),
         server_requested: tally.server_requested,
         unmeasured: tally.unmeasured,
@@ -99,9 +99,10 @@ fn one(table: &AttemptTable, key: LoopKey, tally: &LoopTally) -> Backoff {
 }
 
 /// Describes a schedule, such as "exponential from 1 s, times 2, up to 30 s; full jitter".
-fn words(schedule: &Schedule) -> String {
+fn describe(schedule: &Schedule) -> String {
     let s = |value: f64| seconds(two_digits(value));
-    let from = |joint: &str| schedule.first_s.map(|first| format!("{joint}{}", s(first))).unwrap_or_default();
+    let first_wait =
+        |separator: &str| schedule.first_s.map(|first| format!("{separator}{}", s(first))).unwrap_or_default();
     let shape = match schedule.shape {
         Shape::CannotTell => return format!("cannot tell: {}", schedule.why.unwrap_or("too little is known")),
         Shape::ServerRequested => return "as the server asked".to_owned(),
@@ -113,14 +114,14 @@ fn words(schedule: &Schedule) -> String {
         }
         Shape::SdkLadder => return "SDK ladder: 0.5 s doubling to 8 s, less up to 25%".to_owned(),
         Shape::Decorrelated => {
-            return format!("decorrelated jitter{}, up to three times the wait before", from(" from "));
+            return format!("decorrelated jitter{}, up to three times the wait before", first_wait(" from "));
         }
         Shape::Irregular => "no known schedule".to_owned(),
-        Shape::Fixed => format!("the same at every step{}", from(", ")),
+        Shape::Fixed => format!("the same at every step{}", first_wait(", ")),
         Shape::Exponential => {
             let factor = schedule.factor.map(|factor| format!(", times {}", two_digits(factor))).unwrap_or_default();
             let cap = schedule.cap_s.map(|cap| format!(", up to {}", s(cap))).unwrap_or_default();
-            format!("exponential{}{factor}{cap}", from(" from "))
+            format!("exponential{}{factor}{cap}", first_wait(" from "))
         }
     };
     let jitter = match schedule.jitter {

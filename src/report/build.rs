@@ -1,6 +1,6 @@
 //! Builds a report from a judgement: resolves numbers to names and sorts everything.
 
-use super::finding::{Finding, Problem, Sighting};
+use super::finding::{AttemptRef, Finding, Problem};
 use super::*;
 use crate::ingest::Ingested;
 use crate::judge::{Judgement, KeptFinding, ProblemStats, ProblemStatsKey};
@@ -11,11 +11,11 @@ use crate::untrusted::masked;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of attempts shown per finding; of a longer call, the first and last are shown.
-const SIGHTINGS: usize = 16;
+const MAX_ATTEMPTS_SHOWN: usize = 16;
 /// Maximum number of points per headroom series, more than a chart can distinguish.
-const POINTS: usize = 512;
+const MAX_HEADROOM_POINTS: usize = 512;
 /// Maximum number of request ids shown per problem.
-const REQUEST_IDS: usize = 3;
+const MAX_REQUEST_IDS: usize = 3;
 
 /// Builds the report of what was read and judged.
 #[must_use]
@@ -30,7 +30,7 @@ pub fn build(ingested: &Ingested, judgement: &Judgement<'_>, rules: &[&'static R
     let (advice, advice_omitted) = advice::most_costly(judgement, &problems);
     let kept = findings.len() as u64;
     let (incidents, incidents_omitted) = incidents::incidents(fleet);
-    let (who, who_omitted) = who::who(fleet);
+    let (who, who_omitted) = by_name::by_name(fleet);
     let all = totals.errors + totals.warnings + totals.infos;
     Report {
         schema_version: SCHEMA_VERSION,
@@ -78,7 +78,7 @@ pub(crate) fn finding_order(finding: &Finding) -> impl Ord + use<> {
         std::cmp::Reverse(finding.severity),
         finding.rule,
         cost,
-        first.map(|sighting| (sighting.ts, sighting.request_id.clone(), sighting.attempt)),
+        first.map(|attempt_ref| (attempt_ref.ts, attempt_ref.request_id.clone(), attempt_ref.attempt)),
         finding.run_id.clone(),
         finding.call_id.clone(),
         finding.message.clone(),
@@ -104,7 +104,7 @@ fn totals(judgement: &Judgement<'_>) -> Totals {
     let fleet = &judgement.fleet;
     let tally = &fleet.tally;
     let green: Vec<&RunTally> = fleet.runs.values().filter(|run| run.outcome() == Outcome::Ok).collect();
-    let count = |severity: Severity| judgement.problems.values().map(|fold| fold.counts[severity as usize]).sum();
+    let count = |severity: Severity| judgement.problems.values().map(|stats| stats.counts[severity as usize]).sum();
     let (mut spent, mut wasted) = (Spent::default(), Spent::default());
     for run in fleet.runs.values() {
         spent.add(run.spent);
@@ -158,45 +158,45 @@ fn seconds(us: i64) -> f64 {
 }
 
 /// Returns problems in the order of the report: most severe first, then most costly.
-fn sorted_folds<'j>(
+fn sorted_problem_stats<'j>(
     table: &AttemptTable,
     judgement: &'j Judgement<'_>,
 ) -> Vec<(&'j ProblemStatsKey, &'j ProblemStats)> {
-    let mut folds: Vec<_> = judgement.problems.iter().collect();
-    folds.sort_by_key(|(key, fold)| {
+    let mut all_stats: Vec<_> = judgement.problems.iter().collect();
+    all_stats.sort_by_key(|(key, stats)| {
         let name = |symbol| table.names.text(symbol);
         (
-            std::cmp::Reverse((fold.severity, fold.cost.sends, fold.cost.wait_us)),
+            std::cmp::Reverse((stats.severity, stats.cost.sends, stats.cost.wait_us)),
             key.rule,
             name(key.provider),
             name(key.model),
             key.class,
         )
     });
-    folds
+    all_stats
 }
 
 fn problems(table: &AttemptTable, judgement: &Judgement<'_>) -> Vec<Problem> {
-    let owned = |symbol: Symbol| table.names.get(symbol).map(masked);
-    sorted_folds(table, judgement)
+    let masked_name = |symbol: Symbol| table.names.get(symbol).map(masked);
+    sorted_problem_stats(table, judgement)
         .into_iter()
-        .map(|(key, fold)| {
-            let example = fold.kept.values().next();
+        .map(|(key, stats)| {
+            let example = stats.kept.values().next();
             Problem {
                 rule: key.rule,
-                name: fold.rule.name,
-                severity: fold.severity,
-                provider: owned(key.provider),
-                model: owned(key.model),
+                name: stats.rule.name,
+                severity: stats.severity,
+                provider: masked_name(key.provider),
+                model: masked_name(key.model),
                 class: key.class.map(|class| class.name()),
-                count: fold.total(),
-                runs: fold.runs.len() as u64,
-                first_seen: fold.seen.0,
-                last_seen: fold.seen.1,
-                cost: fold.cost.cost(),
+                count: stats.total(),
+                runs: stats.runs.len() as u64,
+                first_seen: stats.seen.0,
+                last_seen: stats.seen.1,
+                cost: stats.cost.cost(),
                 example: example.map(|kept| masked(&kept.hit.message)).unwrap_or_default(),
-                request_ids: request_ids(table, fold),
-                fix: example.map(|kept| fix(fold.rule, kept)).unwrap_or_default(),
+                request_ids: request_ids(table, stats),
+                fix: example.map(|kept| fix(stats.rule, kept)).unwrap_or_default(),
                 known: false,
                 grew: false,
             }
@@ -204,10 +204,10 @@ fn problems(table: &AttemptTable, judgement: &Judgement<'_>) -> Vec<Problem> {
         .collect()
 }
 
-/// Returns the first request ids of failed attempts of the problem, which a provider's support asks for.
-fn request_ids(table: &AttemptTable, fold: &ProblemStats) -> Vec<String> {
+/// Returns the first request ids of failed attempts of the problem. The support of a provider asks for them.
+fn request_ids(table: &AttemptTable, stats: &ProblemStats) -> Vec<String> {
     let mut ids: Vec<String> = Vec::new();
-    for row in fold.kept.values().flat_map(|kept| kept.hit.rows.iter()) {
+    for row in stats.kept.values().flat_map(|kept| kept.hit.rows.iter()) {
         let row = &table.rows[*row as usize];
         let id = table.request_id(row);
         if let Some(id) = id
@@ -216,7 +216,7 @@ fn request_ids(table: &AttemptTable, fold: &ProblemStats) -> Vec<String> {
         {
             ids.push(masked(id));
         }
-        if ids.len() == REQUEST_IDS {
+        if ids.len() == MAX_REQUEST_IDS {
             break;
         }
     }
@@ -228,51 +228,51 @@ fn fix(rule: &Rule, kept: &KeptFinding) -> String {
 }
 
 pub(crate) fn findings(table: &AttemptTable, judgement: &Judgement<'_>) -> Vec<Finding> {
-    let owned = |symbol: Symbol| table.names.get(symbol).map(masked);
+    let masked_name = |symbol: Symbol| table.names.get(symbol).map(masked);
     let mut list = Vec::new();
-    for (key, fold) in &judgement.problems {
-        for kept in fold.kept.values() {
+    for (key, stats) in &judgement.problems {
+        for kept in stats.kept.values() {
             list.push(Finding {
-                rule: fold.rule.code,
-                name: fold.rule.name,
+                rule: stats.rule.code,
+                name: stats.rule.name,
                 severity: kept.severity,
                 confidence: kept.confidence,
                 message: masked(&kept.hit.message),
-                run_id: owned(kept.run),
+                run_id: masked_name(kept.run),
                 call_id: kept.call_id.as_deref().map(masked),
                 call: kept.call,
-                provider: owned(key.provider),
-                model: owned(key.model),
+                provider: masked_name(key.provider),
+                model: masked_name(key.model),
                 class: key.class.map(|class| class.name()),
                 grouping: kept.grouping.map(|grouping| grouping.name()),
-                attempts: sightings(table, &kept.hit.rows),
+                attempts: attempt_refs(table, &kept.hit.rows),
                 evidence: kept.hit.evidence.clone(),
                 cost: kept.cost.cost(),
-                fix: fix(fold.rule, kept),
+                fix: fix(stats.rule, kept),
             });
         }
     }
     list
 }
 
-fn sightings(table: &AttemptTable, rows: &[u32]) -> Vec<Sighting> {
-    let half = SIGHTINGS / 2;
+fn attempt_refs(table: &AttemptTable, rows: &[u32]) -> Vec<AttemptRef> {
+    let half = MAX_ATTEMPTS_SHOWN / 2;
     let shown = rows
         .iter()
         .enumerate()
-        .filter(|(place, _)| rows.len() <= SIGHTINGS || *place < half || *place >= rows.len() - half);
-    shown.map(|(place, row)| sighting(table, *row, place)).collect()
+        .filter(|(index, _)| rows.len() <= MAX_ATTEMPTS_SHOWN || *index < half || *index >= rows.len() - half);
+    shown.map(|(index, row)| attempt_ref(table, *row, index)).collect()
 }
 
 /// Converts an attempt to evidence.
-pub(crate) fn sighting(table: &AttemptTable, row: u32, place: usize) -> Sighting {
+pub(crate) fn attempt_ref(table: &AttemptTable, row: u32, index: usize) -> AttemptRef {
     let row = &table.rows[row as usize];
     let request_id = table.request_id(row);
-    Sighting {
+    AttemptRef {
         file: table.files.get(row.file as usize).cloned().unwrap_or_default(),
         line: table.line(row),
         request_id: request_id.map(masked),
-        attempt: if row.number > 0 { row.number } else { (place + 1).min(usize::from(u16::MAX)) as u16 },
+        attempt: if row.number > 0 { row.number } else { (index + 1).min(usize::from(u16::MAX)) as u16 },
         ts: row.sent,
         status: (row.status > 0).then_some(row.status),
         class: row.class.map(|class| class.name()),
@@ -302,8 +302,8 @@ fn runs(fleet: &Fleet<'_>) -> Vec<Run> {
     runs
 }
 
-/// Clamps a time of a run to the time covered. The caller omits this for a run that lies wholly outside.
-fn within(covered: Covered, at: Time) -> Time {
+/// Clamps a time of a run to the time that the log covers. Not to be used for a run that lies wholly outside of it.
+fn clamp_to(covered: Covered, at: Time) -> Time {
     at.clamp(covered.first, covered.last)
 }
 
@@ -321,8 +321,8 @@ fn run(fleet: &Fleet<'_>, name: &str, tally: &RunTally, covered: Option<Covered>
         histogram: bars.iter().map(|(attempts, bar)| (*attempts, bar.calls())).collect(),
         outcome: tally.outcome(),
         calls_failed: tally.ended(Outcome::Failed),
-        first: covered.map_or(tally.first, |covered| within(covered, tally.first)),
-        last: covered.map_or(tally.last, |covered| within(covered, tally.last)),
+        first: covered.map_or(tally.first, |covered| clamp_to(covered, tally.first)),
+        last: covered.map_or(tally.last, |covered| clamp_to(covered, tally.last)),
         wait_s: seconds(tally.waited.us),
         wasted_sends: tally.wasted,
         tokens: tally.spent.known_tokens(),
@@ -341,19 +341,20 @@ fn run(fleet: &Fleet<'_>, name: &str, tally: &RunTally, covered: Option<Covered>
 fn headroom(fleet: &Fleet<'_>) -> Vec<Headroom> {
     let mut list: Vec<Headroom> = Vec::new();
     let Some(window) = window(fleet) else { return list };
-    for (scope, kind, limit) in fleet.table.headroom.iter().filter(|(scope, ..)| fleet.scopes.contains_key(scope)) {
-        let (width, mut readings) = limit.series.at_most(POINTS);
+    for (scope, kind, limit_track) in fleet.table.headroom.iter().filter(|(scope, ..)| fleet.scopes.contains_key(scope))
+    {
+        let (width, mut readings) = limit_track.series.at_most(MAX_HEADROOM_POINTS);
         // A limit is shared, so readings by other calls are included, within the time of the calls that were judged.
         readings.retain(|(at, _)| at.plus_us(width) > window.first && *at <= window.last);
         let Some((_, last)) = readings.last() else { continue };
         let flow = fleet.scopes.get(&scope).map(|tally| tally.flow.by_time().1).unwrap_or_default();
-        let least = readings.iter().map(|(_, summary)| summary.min_ratio()).fold(f64::INFINITY, f64::min);
+        let lowest = readings.iter().map(|(_, summary)| summary.min_ratio()).fold(f64::INFINITY, f64::min);
         list.push(Headroom {
             scope: masked(&fleet.scope_label(&scope)),
             limit_kind: kind,
             limit: last.lowest.limit,
-            min_ratio: rounded(least),
-            bad_readings: limit.sentinel_seen,
+            min_ratio: rounded(lowest),
+            bad_readings: limit_track.sentinel_seen,
             resolution_s: rounded(width as f64 / 1e6),
             points: points(&readings, width, &flow),
         });
@@ -367,13 +368,13 @@ fn points(
     width: i64,
     flow: &[(Time, &crate::measure::Flow)],
 ) -> Vec<HeadroomPoint> {
-    let mut marks = flow.iter().filter(|(_, flow)| flow.rejected + flow.overloaded > 0).peekable();
+    let mut refusals = flow.iter().filter(|(_, flow)| flow.rejected + flow.overloaded > 0).peekable();
     let mut points = Vec::with_capacity(readings.len());
-    for (place, (at, summary)) in readings.iter().enumerate() {
+    for (index, (at, summary)) in readings.iter().enumerate() {
         // A refusal is counted in the bucket in which it came, or in the latest bucket before it that has a reading.
-        let end = readings.get(place + 1).map_or(Time(i64::MAX), |(next, _)| (*next).max(at.plus_us(width)));
+        let end = readings.get(index + 1).map_or(Time(i64::MAX), |(next, _)| (*next).max(at.plus_us(width)));
         let (mut rejected, mut overloaded) = (0, 0);
-        while let Some((_, flow)) = marks.next_if(|(when, _)| *when < end) {
+        while let Some((_, flow)) = refusals.next_if(|(when, _)| *when < end) {
             rejected += flow.rejected;
             overloaded += flow.overloaded;
         }

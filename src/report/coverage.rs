@@ -36,16 +36,16 @@ pub struct Undecided {
 /// Returns the rules without evidence, grouped by the field they lack. A rule that found something had enough evidence.
 pub(super) fn coverage(judgement: &Judgement<'_>, rules: &[&'static Rule]) -> Vec<Coverage> {
     let fleet = &judgement.fleet;
-    let spoke: BTreeSet<&str> = judgement.problems.keys().map(|key| key.rule).collect();
+    let rules_with_findings: BTreeSet<&str> = judgement.problems.keys().map(|key| key.rule).collect();
     let mut by_field: BTreeMap<Field, Vec<&'static str>> = BTreeMap::new();
-    for rule in rules.iter().filter(|rule| !spoke.contains(rule.code)) {
+    for rule in rules.iter().filter(|rule| !rules_with_findings.contains(rule.code)) {
         for field in rule.needs {
             by_field.entry(*field).or_default().push(rule.code);
         }
     }
     let mut gaps: Vec<Coverage> = Vec::new();
     for (field, rules) in by_field {
-        let present = presence(fleet, field);
+        let present = share_with_field(fleet, field);
         if present.of == 0 || present.count > 0 {
             continue;
         }
@@ -67,7 +67,7 @@ impl Coverage {
     }
 }
 
-/// Returns how many of `rules` lack no field.
+/// Returns the share of `rules` that lack no field.
 pub(super) fn with_evidence(coverage: &[Coverage], rules: &[&'static Rule]) -> Share {
     let lacks = |rule: &&&Rule| coverage.iter().any(|gap| gap.rules.contains(&rule.code));
     let of = rules.len() as u64;
@@ -80,7 +80,7 @@ pub(super) fn undecided(judgement: &Judgement<'_>) -> Vec<Undecided> {
     each.map(|((rule, field), calls)| Undecided { rule, field: field.name(), calls: *calls }).collect()
 }
 
-fn presence(fleet: &Fleet<'_>, field: Field) -> Share {
+fn share_with_field(fleet: &Fleet<'_>, field: Field) -> Share {
     let tally = &fleet.tally;
     let (count, of) = match field {
         Field::Time => (tally.sends - tally.untimed, tally.sends),
@@ -103,10 +103,10 @@ fn presence(fleet: &Fleet<'_>, field: Field) -> Share {
         Field::Delivered => (tally.with_delivered, tally.failures),
         Field::Tool => (tally.with_tool, tally.sends),
         Field::MaxTokens => (tally.with_max_tokens, tally.timeouts),
-        Field::FirstToken => (paced(fleet), tally.sends),
-        Field::Account => (drawn_on(fleet, |scope| scope.has_account()), tally.sends),
-        Field::Provider => (drawn_on(fleet, |scope| scope.provider.is_some()), tally.sends),
-        Field::Model => (drawn_on(fleet, |scope| scope.model.is_some()), tally.sends),
+        Field::FirstToken => (runs_of_known_speed(fleet), tally.sends),
+        Field::Account => (calls_on_scopes(fleet, |scope| scope.has_account()), tally.sends),
+        Field::Provider => (calls_on_scopes(fleet, |scope| scope.provider.is_some()), tally.sends),
+        Field::Model => (calls_on_scopes(fleet, |scope| scope.model.is_some()), tally.sends),
         Field::SendsBeneath => (tally.with_sends_beneath, tally.sends),
         Field::ErrorText => (tally.with_error_text, tally.failures),
         Field::ErrorType => (tally.with_error_type, tally.failures),
@@ -117,12 +117,12 @@ fn presence(fleet: &Fleet<'_>, field: Field) -> Share {
     Share { count, of }
 }
 
-/// Number of calls on the scopes that `named` accepts.
-fn drawn_on(fleet: &Fleet<'_>, named: fn(&Scope) -> bool) -> u64 {
-    fleet.scopes.iter().filter(|(scope, _)| named(scope)).map(|(_, tally)| tally.load.calls.max(1)).sum()
+/// Returns the number of calls on the scopes that `accepts` selects.
+fn calls_on_scopes(fleet: &Fleet<'_>, accepts: fn(&Scope) -> bool) -> u64 {
+    fleet.scopes.iter().filter(|(scope, _)| accepts(scope)).map(|(_, tally)| tally.load.calls.max(1)).sum()
 }
 
-/// Number of runs that have an answer of known speed.
-fn paced(fleet: &Fleet<'_>) -> u64 {
+/// Returns the number of runs with at least one response of known speed.
+fn runs_of_known_speed(fleet: &Fleet<'_>) -> u64 {
     fleet.runs.values().filter(|run| run.paces.iter().next().is_some()).count() as u64
 }

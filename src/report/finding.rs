@@ -1,11 +1,13 @@
-//! Findings and the problems they fold into.
+//! Findings, and the problems they are grouped into.
 
+use super::Report;
 use crate::model::{CallFacts, Confidence, Cost, Evidence, Severity, Time};
 use serde::{Serialize, Serializer};
+use std::collections::HashMap;
 
 /// An attempt that a finding is based on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Sighting {
+pub struct AttemptRef {
     /// Name of the input.
     pub file: String,
     /// Line number, from 1.
@@ -50,7 +52,7 @@ pub struct Finding {
     /// `explicit`, `counter`, `body` or `inferred`.
     pub grouping: Option<&'static str>,
     /// Attempts it is based on, in time order; long lists are cut in the middle.
-    pub attempts: Vec<Sighting>,
+    pub attempts: Vec<AttemptRef>,
     /// Figures that the rule compared.
     #[serde(serialize_with = "as_map")]
     pub evidence: Vec<(&'static str, Evidence)>,
@@ -99,6 +101,18 @@ pub struct Problem {
     pub known: bool,
     /// Whether it is in the baseline, and by now more severe or more frequent than chance explains.
     pub grew: bool,
+}
+
+impl Report {
+    /// Groups the findings by the problem they belong to, in the order of the report.
+    #[must_use]
+    pub fn findings_by_problem(&self) -> HashMap<ProblemIdentity<'_>, Vec<&Finding>> {
+        let mut groups: HashMap<ProblemIdentity<'_>, Vec<&Finding>> = HashMap::new();
+        for finding in &self.findings {
+            groups.entry(finding.problem_key()).or_default().push(finding);
+        }
+        groups
+    }
 }
 
 impl Finding {

@@ -25,6 +25,8 @@ pub struct IncidentRow {
     pub failed: u64,
     /// Sends to the service in that time, failing or not.
     pub sends: u64,
+    /// Whether `sends` is exact; otherwise it includes a few sends just before or after that time.
+    pub sends_exact: bool,
     /// Calls whose first failure of these kinds was in that time.
     pub calls: u64,
     /// Number of runs affected.
@@ -34,7 +36,7 @@ pub struct IncidentRow {
     /// Most failing attempts within any 60 s, an exact count.
     pub peak_per_min: u64,
     /// How it ended.
-    pub ended: Ending,
+    pub ended: IncidentEnd,
     /// Up to three request ids to ask the provider about.
     pub request_ids: Vec<String>,
 }
@@ -51,7 +53,7 @@ pub struct IncidentClass {
 /// How an incident ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ending {
+pub enum IncidentEnd {
     /// A later send to the service succeeded.
     Recovered,
     /// No later send succeeded, and the log continues for longer than any retry loop waits.
@@ -79,23 +81,24 @@ pub(super) fn incidents(fleet: &Fleet<'_>) -> (Vec<IncidentRow>, u64) {
             last: incident.seen.1,
             failed: incident.failed,
             sends: incident.sends,
+            sends_exact: incident.sends_exact,
             calls: incident.calls,
             runs: incident.runs.0,
             runs_exact: incident.runs.1,
             peak_per_min: incident.peak_per_min,
-            ended: ending(incident, data_end),
+            ended: incident_end(incident, data_end),
             request_ids: incident.request_ids(fleet.table).map(masked).collect(),
         }
     };
     (worst.iter().map(row).collect(), *more)
 }
 
-fn ending(incident: &Incident, data_end: Time) -> Ending {
+fn incident_end(incident: &Incident, data_end: Time) -> IncidentEnd {
     if incident.recovered {
-        Ending::Recovered
+        IncidentEnd::Recovered
     } else if data_end.us_since(incident.seen.1) > LONGEST_PLAUSIBLE_WAIT_US {
-        Ending::GaveUp
+        IncidentEnd::GaveUp
     } else {
-        Ending::EndOfData
+        IncidentEnd::EndOfData
     }
 }

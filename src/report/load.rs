@@ -42,12 +42,12 @@ pub struct LoadRow {
     /// The ten minutes with the most retries per first attempt; at least 20 calls are required.
     pub retry_budget: Option<AmplifiedSpan>,
     /// Sends and concurrency over time; only for the busiest scopes.
-    pub course: Option<LoadCourse>,
+    pub course: Option<LoadSeries>,
 }
 
 /// Load on a scope over time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct LoadCourse {
+pub struct LoadSeries {
     /// Width of a time bucket in seconds.
     pub resolution_s: f64,
     /// Time buckets in order; those in which nothing was sent and nothing changed are omitted.
@@ -71,7 +71,7 @@ pub struct LoadPoint {
     pub in_flight: u64,
 }
 
-/// A few minutes, and the sends of the calls that started in them.
+/// The sends of the calls that started within a period of a few minutes.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct AmplifiedSpan {
     /// When the first of the calls started, or shortly before.
@@ -88,16 +88,16 @@ pub struct AmplifiedSpan {
     pub retry_ratio: f64,
 }
 
-/// Minimum width of a time bucket, µs.
-const SECOND_US: i64 = 1_000_000;
+/// Minimum width of a time bucket, in µs.
+const MIN_BUCKET_US: i64 = 1_000_000;
 const FIVE_MINUTES_US: i64 = 300_000_000;
 const TEN_MINUTES_US: i64 = 600_000_000;
-/// Maximum number of time buckets of a course, as many as a chart can show.
-const STRETCHES: i64 = 120;
-/// Number of scopes, the busiest, with a course in the report.
-const COURSES: usize = 6;
+/// Maximum number of time buckets of a series, as many as a chart can show.
+const MAX_BUCKETS: i64 = 120;
+/// Maximum number of scopes whose load over time is in the report: those with most calls.
+const MAX_SERIES: usize = 6;
 /// Calls below which a ratio is not meaningful.
-const LEAST_CALLS: u64 = 20;
+const MIN_CALLS: u64 = 20;
 
 /// Returns every scope, those with most calls first.
 pub(super) fn load(fleet: &Fleet<'_>) -> Vec<LoadRow> {
@@ -106,15 +106,15 @@ pub(super) fn load(fleet: &Fleet<'_>) -> Vec<LoadRow> {
     let mut rows: Vec<(LoadRow, &ScopeTally)> =
         scopes.map(|(scope, tally)| (row(fleet, scope, tally, window), tally)).collect();
     rows.sort_by_key(|(row, _)| std::cmp::Reverse(row.calls));
-    rows.iter_mut().take(COURSES).for_each(|(row, tally)| row.course = course(tally, window));
+    rows.iter_mut().take(MAX_SERIES).for_each(|(row, tally)| row.course = course(tally, window));
     rows.into_iter().map(|(row, _)| row).collect()
 }
 
 /// Returns sends and attempts in flight in the same time buckets.
-fn course(tally: &ScopeTally, window: Covered) -> Option<LoadCourse> {
-    let least = (window.last.us_since(window.first) / STRETCHES).max(SECOND_US);
-    // The coarser of the two decides the width.
-    let (width_us, flow) = tally.flow.no_finer_than(tally.short_window.peaks().width_us().max(least));
+fn course(tally: &ScopeTally, window: Covered) -> Option<LoadSeries> {
+    let min_width_us = (window.last.us_since(window.first) / MAX_BUCKETS).max(MIN_BUCKET_US);
+    // The coarser of the two series determines the width.
+    let (width_us, flow) = tally.flow.no_finer_than(tally.short_window.peaks().width_us().max(min_width_us));
     let (_, peaks) = tally.short_window.peaks().points(width_us);
     let mut points: BTreeMap<Time, LoadPoint> = peaks.iter().map(|(at, peak)| (*at, point(*at, peak))).collect();
     for (at, flow) in flow {
@@ -122,7 +122,7 @@ fn course(tally: &ScopeTally, window: Covered) -> Option<LoadCourse> {
         (point.sends, point.refused) = (flow.sends, flow.refused());
     }
     let points: Vec<LoadPoint> = points.into_values().filter(|point| window.overlaps(point.at, width_us)).collect();
-    (points.len() > 1).then(|| LoadCourse { resolution_s: rounded(width_us as f64 / 1e6), points })
+    (points.len() > 1).then(|| LoadSeries { resolution_s: rounded(width_us as f64 / 1e6), points })
 }
 
 fn point(at: Time, peak: &PeakPoint) -> LoadPoint {
@@ -138,27 +138,29 @@ fn point(at: Time, peak: &PeakPoint) -> LoadPoint {
 
 fn row(fleet: &Fleet<'_>, scope: Scope, tally: &ScopeTally, window: Covered) -> LoadRow {
     let load = &tally.load;
-    let (arrivals, stay) = (load.arrivals_per_s(window.first, window.last), load.time_in_system_s());
+    let (arrivals, time_in_system) = (load.arrivals_per_s(window.first, window.last), load.time_in_system_s());
     let peaks = tally.short_window.peaks();
-    let (flying, busiest) = (peaks.in_flight(), peaks.per_minute());
+    let (in_flight_peak, busiest_minute) = (peaks.in_flight(), peaks.per_minute());
     let (sends, refused) = tally.sends();
     let log_s = window.last.s_since(window.first);
     LoadRow {
         scope: masked(&fleet.scope_label(&scope)),
         calls: load.calls,
         arrivals_per_s: arrivals.map(rounded),
-        time_in_system_s: stay.map(rounded),
-        concurrency: arrivals.zip(stay).map(|(arrivals, stay)| rounded(concurrency(arrivals, stay))),
+        time_in_system_s: time_in_system.map(rounded),
+        concurrency: arrivals
+            .zip(time_in_system)
+            .map(|(arrivals, time_in_system)| rounded(concurrency(arrivals, time_in_system))),
         in_flight_mean: (load.timed > 0 && log_s >= 1.0).then(|| rounded(load.busy_us as f64 / 1e6 / log_s)),
-        in_flight_peak: flying.map(|peak| peak.count),
-        in_flight_peak_at: flying.map(|peak| peak.at),
+        in_flight_peak: in_flight_peak.map(|peak| peak.count),
+        in_flight_peak_at: in_flight_peak.map(|peak| peak.at),
         timed: Share { count: load.timed, of: sends },
-        offered_per_min: busiest.map(|minute| minute.count),
-        offered_at: busiest.map(|minute| minute.at),
+        offered_per_min: busiest_minute.map(|minute| minute.count),
+        offered_at: busiest_minute.map(|minute| minute.at),
         requests_limit: requests_limit(fleet, scope),
         refused: Share { count: refused, of: sends },
-        amplified: most_amplified(&tally.flow, FIVE_MINUTES_US, LEAST_CALLS).map(span),
-        retry_budget: most_amplified(&tally.flow, TEN_MINUTES_US, LEAST_CALLS).map(span),
+        amplified: most_amplified(&tally.flow, FIVE_MINUTES_US, MIN_CALLS).map(span),
+        retry_budget: most_amplified(&tally.flow, TEN_MINUTES_US, MIN_CALLS).map(span),
         course: None,
     }
 }
@@ -186,7 +188,7 @@ mod tests {
     use crate::judge::{Options, judge};
 
     #[test]
-    fn whom_a_limit_or_a_lack_of_capacity_turns_away_is_refused() {
+    fn rate_limits_and_lack_of_capacity_count_as_refused() {
         let statuses = [200, 429, 529, 503, 500, 400, 502];
         let line = |(second, status): (usize, &u32)| {
             format!(

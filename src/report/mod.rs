@@ -5,30 +5,30 @@
 mod advice;
 mod backoff;
 pub(crate) mod build;
+mod by_name;
 mod classes;
 mod coverage;
 mod finding;
+mod hide_below;
 mod incidents;
 mod layers;
 mod load;
 mod notices;
 mod recovery;
-mod shown;
 mod totals;
 mod verdict;
-mod who;
 
 pub use backoff::{Backoff, BackoffStep};
 pub use build::build;
+pub use by_name::NameRow;
 pub use classes::{ClassRow, LastFailed};
 pub use coverage::{Coverage, Undecided};
-pub use finding::{Finding, Problem, ProblemIdentity, Sighting};
-pub use incidents::{Ending, IncidentClass, IncidentRow};
+pub use finding::{AttemptRef, Finding, Problem, ProblemIdentity};
+pub use incidents::{IncidentClass, IncidentEnd, IncidentRow};
 pub use layers::LayerRow;
-pub use load::{AmplifiedSpan, LoadCourse, LoadPoint, LoadRow};
+pub use load::{AmplifiedSpan, LoadPoint, LoadRow, LoadSeries};
 pub use recovery::{RecoveryRow, RecoveryStep};
 pub use totals::{Share, Totals};
-pub use who::WhoRow;
 
 use crate::model::{Bar, Cost, Input, Ledger, LimitKind, Outcome, Reject, Remedy, Time, Unreadable};
 use crate::simulate::Counterfactual;
@@ -61,12 +61,12 @@ pub struct Report {
     /// Notices about the judgement itself, such as suppressions without effect.
     pub notices: Vec<String>,
     /// Result of the comparison with `--baseline`; `None` without one.
-    pub baseline: Option<Compared>,
+    pub baseline: Option<BaselineChanges>,
     /// What to do, at most five steps, most costly first.
     pub advice: Vec<Advice>,
     /// Number of further steps.
     pub advice_omitted: u64,
-    /// Findings folded by rule, provider, model and class.
+    /// Findings grouped by rule, provider, model and class.
     pub problems: Vec<Problem>,
     /// Number of problems left out because they are below `--min-severity`; the totals count them.
     pub problems_hidden: u64,
@@ -97,7 +97,7 @@ pub struct Report {
     /// Nested retry loops.
     pub layers: Vec<LayerRow>,
     /// Attempts by provider, model, client, layer, account, host and address, most problems first.
-    pub who: Vec<WhoRow>,
+    pub who: Vec<NameRow>,
     /// Number of names not kept.
     pub who_omitted: u64,
     /// Rules without evidence, with the field they lack.
@@ -121,9 +121,9 @@ pub struct Window {
     pub last: Time,
 }
 
-/// Changes in the problems since an earlier report.
+/// Changes in the problems since the report given as `--baseline`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Compared {
+pub struct BaselineChanges {
     /// Problems that the earlier report has too, at a rate within chance.
     pub known: u64,
     /// Problems that the earlier report has too and that grew by more than chance explains.
@@ -219,7 +219,7 @@ pub struct Headroom {
     pub limit: i64,
     /// Smallest remaining share of the limit.
     pub min_ratio: f64,
-    /// Whether some readings were sentinels such as -1, which are no data.
+    /// Whether some readings were sentinels such as -1, which are not figures.
     pub bad_readings: bool,
     /// Width of one point in seconds.
     pub resolution_s: f64,

@@ -33,17 +33,18 @@ fn ambiguous_calls(fleet: &Fleet<'_>) -> Option<String> {
 /// Attempts that may be in another log as well.
 fn ambiguous_views(fleet: &Fleet<'_>) -> Option<String> {
     let attempts = fleet.table.ambiguous_views();
-    let (what, are) = if attempts == 1 { ("attempt shares", "is") } else { ("attempts share", "are") };
+    let what = if attempts == 1 { "attempt shares" } else { "attempts share" };
     (attempts > 0).then(|| {
         format!(
-            "{attempts} {what} an id with attempts of a log of another kind, and nothing tells which of those {are} the same: \
-             counted apart; log the provider's request id in both"
+            "{} {what} an id with attempts of a log of another kind, but id and times do not show which are the same: what \
+             both logs hold counts twice; log the provider's request id in both, by clocks that agree",
+            thousands(attempts)
         )
     })
 }
 
 /// Maximum number of copied inputs named in the notices.
-const COPIES_NAMED: usize = 3;
+const MAX_COPIES_NAMED: usize = 3;
 
 /// Inputs that hold the same attempts as another. Unless every attempt was still in memory at the end, nothing but an
 /// id shows which are the same, and without one they count twice.
@@ -51,8 +52,8 @@ fn copies(ingested: &Ingested, fleet: &Fleet<'_>) -> Vec<String> {
     let copies = ingested.copies();
     let copied: u64 = copies.iter().map(|(_, _, attempts)| attempts).sum();
     let are_counted_once = fleet.tally.duplicates + fleet.tally.views >= copied;
-    let more = copies.len().saturating_sub(COPIES_NAMED);
-    let told = |(first, copy, attempts): &(&str, &str, u64)| {
+    let more = copies.len().saturating_sub(MAX_COPIES_NAMED);
+    let describe = |(first, copy, attempts): &(&str, &str, u64)| {
         format!(
             "{first} and {copy} hold the same {} attempts by time, duration and status: {}",
             thousands(*attempts),
@@ -61,7 +62,7 @@ fn copies(ingested: &Ingested, fleet: &Fleet<'_>) -> Vec<String> {
     };
     let count = if are_counted_once { "once" } else { "twice" };
     let rest = (more > 0).then(|| format!("{more} more inputs hold the attempts of another, and count {count}"));
-    copies.iter().take(COPIES_NAMED).map(told).chain(rest).collect()
+    copies.iter().take(MAX_COPIES_NAMED).map(describe).chain(rest).collect()
 }
 
 /// Attempts whose time is so far from all others that it is unusable.

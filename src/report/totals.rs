@@ -21,8 +21,8 @@ pub struct Totals {
     pub sends: u64,
     /// Attempts, including those without a record that only a counter shows: of an SDK, a gateway or a report.
     pub attempts_implied: u64,
-    /// Attempts of `attempts_implied` that were sent to a provider. An attempt around logged attempts of another layer
-    /// reached it only through those.
+    /// Attempts of `attempts_implied` that reached a provider: where two nested layers both log their attempts, only those
+    /// of the inner layer.
     pub attempts_upstream: u64,
     /// Attempts beyond the first of each call.
     pub retries: u64,

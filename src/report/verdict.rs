@@ -7,25 +7,30 @@ use crate::model::{
 };
 
 /// Share of rules with evidence below which the verdict says that little could be judged.
-const LITTLE: f64 = 0.5;
+const LOW_EVIDENCE_SHARE: f64 = 0.5;
 /// Maximum number of missing fields named in the verdict.
-const FIELDS: usize = 4;
+const MAX_FIELDS_NAMED: usize = 4;
 
 /// Builds the verdict, with a sentence each for the outcome of the calls, how much of that is a guess, the problems,
 /// the cost, and how little could be judged.
 pub(super) fn sentences(totals: &Totals, problems: &[Problem], missing: &[&str]) -> String {
     let cost = cost(totals);
-    let guess = guess(totals);
-    let all =
-        [Some(ended(totals)), guess, Some(found(totals, problems)), cost, little(totals.rules_with_evidence, missing)];
+    let guess = guessed_calls(totals);
+    let all = [
+        Some(outcome(totals)),
+        guess,
+        Some(problem_counts(totals, problems)),
+        cost,
+        low_evidence(totals.rules_with_evidence, missing),
+    ];
     all.into_iter().flatten().map(|sentence| format!("{}.", capitalized(&sentence))).collect::<Vec<_>>().join(" ")
 }
 
-/// Failed calls, open calls and failed runs.
-fn ended(totals: &Totals) -> String {
+/// Returns the sentence on failed calls, open calls and failed runs.
+fn outcome(totals: &Totals) -> String {
     let calls = counted(totals.calls, "call");
     if totals.calls_failed + totals.calls_open == 0 {
-        // If calls were joined by guess, a failed one may have been joined to the next.
+        // A guess may have joined a failed call to the call that followed it.
         let is_known = totals.joined_by_guess.count == 0;
         let which = if totals.calls == 1 { "the call".to_owned() } else { format!("all {calls}") };
         let succeeded = match (is_known, totals.calls) {
@@ -52,8 +57,8 @@ fn ended(totals: &Totals) -> String {
     parts.join("; ")
 }
 
-/// Says how many calls were joined by guess.
-fn guess(totals: &Totals) -> Option<String> {
+/// Returns the sentence on calls whose attempts were joined by guess.
+fn guessed_calls(totals: &Totals) -> Option<String> {
     let joined = totals.joined_by_guess;
     let hidden = if totals.calls_ok > 0 { ": failed calls may hide among them" } else { "" };
     (joined.count > 0).then(|| {
@@ -67,8 +72,8 @@ fn guess(totals: &Totals) -> Option<String> {
     })
 }
 
-/// Number of problems by severity, and of their findings.
-fn found(totals: &Totals, problems: &[Problem]) -> String {
+/// Returns the sentence on the number of problems by severity, and of their findings.
+fn problem_counts(totals: &Totals, problems: &[Problem]) -> String {
     let of = |severity: Severity| problems.iter().filter(|problem| problem.severity == severity).count() as u64;
     let kinds: Vec<String> = [(Severity::Error, "error"), (Severity::Warning, "warning")]
         .into_iter()
@@ -109,10 +114,10 @@ fn cost(totals: &Totals) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// Says that few rules had evidence, in which case the lack of findings means little.
-fn little(rules: Share, missing: &[&str]) -> Option<String> {
-    rules.ratio().filter(|ratio| *ratio < LITTLE)?;
-    let (named, more) = missing.split_at(missing.len().min(FIELDS));
+/// Returns the sentence on the lack of evidence, without which the lack of findings means little.
+fn low_evidence(rules: Share, missing: &[&str]) -> Option<String> {
+    rules.ratio().filter(|ratio| *ratio < LOW_EVIDENCE_SHARE)?;
+    let (named, more) = missing.split_at(missing.len().min(MAX_FIELDS_NAMED));
     let more =
         if more.is_empty() { String::new() } else { format!(" and {}", counted(more.len() as u64, "more field")) };
     Some(format!(
@@ -141,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn how_calls_ended_comes_first() {
+    fn the_outcome_of_calls_comes_first() {
         for (totals, first) in [
             (totals(12_345, 0, 0), "All 12,345 calls succeeded (12,345 attempts). No problem found"),
             (totals(1, 0, 0), "The call succeeded (1 attempt). "),
@@ -155,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cost_stands_in_the_verdict() {
+    fn the_verdict_states_the_cost() {
         let totals = Totals {
             sends: 40,
             wasted_sends: 4,
@@ -174,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn that_calls_are_a_guess_comes_right_behind_how_they_ended() {
+    fn guessed_calls_follow_the_outcome() {
         let joined = |count| Totals { joined_by_guess: Share { count, of: 4 }, ..totals(9, 0, 0) };
         let verdict = sentences(&joined(3), &[], &[]);
         let first =
@@ -184,13 +189,13 @@ mod tests {
     }
 
     #[test]
-    fn nearly_all_is_not_all() {
+    fn a_share_below_1_is_not_rounded_to_100_percent() {
         let totals = Totals { sends: 10_000, wasted_sends: 9_999, ..totals(10_000, 0, 0) };
         assert!(sentences(&totals, &[], &[]).contains("9,999 of 10,000 attempts (>99.9%) could not have helped"));
     }
 
     #[test]
-    fn a_log_that_tells_little_is_called_that() {
+    fn low_evidence_is_stated() {
         let few = Totals { rules_with_evidence: Share { count: 9, of: 74 }, ..totals(5, 0, 0) };
         let verdict = sentences(&few, &[], &["call_id", "retry_after"]);
         assert!(

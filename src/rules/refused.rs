@@ -44,6 +44,9 @@ pub(super) fn retried<'c, 'a>(
     wanted: impl Fn(usize) -> bool,
     repeats: impl Fn(usize, usize) -> bool,
 ) -> Option<Retried<'c, 'a>> {
+    if !(0..call.len() - 1).any(&wanted) {
+        return None;
+    }
     let mut refusals: SmallVec<[usize; 4]> = SmallVec::new();
     let mut first = None;
     let mut repeated: SmallVec<[usize; 8]> = SmallVec::new();

@@ -34,7 +34,7 @@ pub(super) const RULE: Rule = Rule {
         "Refusals are alike by the fingerprint of the request, without one by the server's words; those of keys, \
          rights, names and usage windows by account and model.",
         "Only calls that began when the one before was over count: calls side by side could not know of each other.",
-        "A success of the run ends the streak.",
+        "A success of the run ends the streak; of each class, the eight longest streaks of a run count.",
         "Spent caps are RL102; tools, cancelled calls, policy refusals and unknown failures do not count.",
         "Where size was refused in the same words, or attempts were grouped by likeness, it is a warning.",
     ]],

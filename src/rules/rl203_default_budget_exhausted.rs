@@ -114,9 +114,12 @@ max_attempts = 3
 
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let exhausted = call.len() > 1 && call.outcome == Outcome::Failed && call.attempts().all(lacks_capacity);
+    if !exhausted {
+        return None;
+    }
     let small = call.len() as f64 <= settings.get(RULE.code, &ATTEMPTS);
     let is_intended = call.fell_back || ended_before_cap(call.last()) || declared(call, settings);
-    if !exhausted || !small || is_intended || reported_by_another_rule(call, settings) {
+    if !small || is_intended || reported_by_another_rule(call, settings) {
         return None;
     }
     let min_waited_s = settings.get(RULE.code, &WAITED);

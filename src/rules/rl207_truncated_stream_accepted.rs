@@ -161,7 +161,11 @@ fn each<'f>(
         let attempt: &Attempt = &fleet.table.rows[row_ref.row as usize];
         let mut message =
             format!("a {noun} with status 200 {what} and was used as an answer ({} of {total}", without_end.count);
-        message.push_str(if source.stream { " streams of this client)" } else { " answers of this client)" });
+        message.push_str(if source.stream {
+            " streams of this client without an error)"
+        } else {
+            " answers of this client)"
+        });
         let mut hit = Hit::new(message).count("without_stop_reason", without_end.count).count("answers", total);
         if more > 0 {
             hit = hit.count("not_listed", more);

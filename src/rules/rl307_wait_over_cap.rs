@@ -164,6 +164,14 @@ fn cap_s(call: &Call<'_>, position: usize, settings: &Settings) -> (f64, bool) {
 /// Returns the wait after the attempt at `position`, if it is too long and the client alone may have caused that.
 fn too_long(call: &Call<'_>, position: usize, settings: &Settings) -> Option<LongWait> {
     let (attempt, detail) = (call.at(position), call.detail(position)?);
+    let cap_us = shared::micros(cap_s(call, position, settings).0);
+    let max_us = shared::scaled(cap_us, 1.0 + settings.get(RULE.code, &SHARE));
+    let planned = detail.planned_us;
+    let wait = call.wait_before(position + 1)?;
+    let measured = wait.us - shared::clock_step_us(call);
+    if measured <= max_us || planned.is_some_and(|planned| planned <= max_us) {
+        return None;
+    }
     // A client may also wait for the reset given in rate-limit headers.
     let asked = detail.hint_us.is_some()
         || detail.reopens.is_some()
@@ -171,14 +179,6 @@ fn too_long(call: &Call<'_>, position: usize, settings: &Settings) -> Option<Lon
     let is_no_retry = attempt.terminal() || attempt.flags.has(Flags::TOOL) || attempt.flags.has(Flags::DECIDED_OTHER);
     let is_retry = repeats::follows(call, position, position + 1) || attempt.flags.has(Flags::DECIDED_RETRY);
     if asked || is_no_retry || !is_retry || !shared::same_scope(call, position, position + 1) {
-        return None;
-    }
-    let cap_us = shared::micros(cap_s(call, position, settings).0);
-    let max_us = shared::scaled(cap_us, 1.0 + settings.get(RULE.code, &SHARE));
-    let planned = detail.planned_us;
-    let wait = call.wait_before(position + 1)?;
-    let measured = wait.us - shared::clock_step_us(call);
-    if measured <= max_us || planned.is_some_and(|planned| planned <= max_us) {
         return None;
     }
     let known = wait.is_exact || planned.is_some();

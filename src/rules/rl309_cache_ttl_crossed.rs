@@ -93,7 +93,7 @@ fn crossed(call: &Call<'_>, position: usize, ttl: f64) -> bool {
     let answered = !call.at(position + 1).failed() && !call.at(position + 1).flags.has(Flags::TOOL);
     answered
         && (written || !reported)
+        && call.wait_before(position + 1).is_some_and(|wait| wait.is_exact && wait.us > shared::micros(ttl))
         && shared::same_scope(call, position, position + 1)
         && shared::shows_retry(call, position)
-        && call.wait_before(position + 1).is_some_and(|wait| wait.is_exact && wait.us > shared::micros(ttl))
 }

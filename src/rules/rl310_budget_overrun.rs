@@ -88,9 +88,9 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let budget_us = shared::micros(budget);
     let elapsed_us = |start: usize, p: usize| call.at(p).sent.us_since(call.at(start).sent);
     let sequence = shared::retry_sequences(call).find(|sequence| {
-        let was_asked_to_wait = sequence.clone().skip(1).any(|p| rl308::long_wait(call, p - 1, settings).is_some());
+        let was_asked_to_wait = || sequence.clone().skip(1).any(|p| rl308::long_wait(call, p - 1, settings).is_some());
         elapsed_us(sequence.start, sequence.end - 1) > budget_us
-            && !was_asked_to_wait
+            && !was_asked_to_wait()
             && all_repeat(call, sequence.clone())
     })?;
     let late = sequence.clone().filter(|&p| elapsed_us(sequence.start, p) > budget_us).count();

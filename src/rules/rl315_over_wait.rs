@@ -88,9 +88,11 @@ fn over_wait(call: &Call<'_>, position: usize, settings: &Settings) -> Option<(W
     let hint = call.hint_us(position).filter(|&hint| hint > 0)?;
     let wait = call.wait_before(position + 1)?;
     let more = shared::micros(settings.get(RULE.code, &MORE)) + shared::clock_step_us(call);
-    let long = wait.us > max_wait_us(hint, settings) && wait.us > hint + more;
+    if wait.us <= max_wait_us(hint, settings) || wait.us <= hint + more {
+        return None;
+    }
     let repeat = !call.at(position).terminal() && repeats::follows(call, position, position + 1);
-    (long && repeat && shared::same_scope(call, position, position + 1)).then_some((wait, hint as f64 / 1e6))
+    (repeat && shared::same_scope(call, position, position + 1)).then_some((wait, hint as f64 / 1e6))
 }
 
 /// Returns the longest acceptable wait for a hint, apart from [`MORE`]; both in µs.

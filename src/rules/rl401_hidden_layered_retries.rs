@@ -141,9 +141,9 @@ fn by_counter(call: &Call<'_>) -> Option<Hit> {
     let each: Vec<String> = rounds.iter().map(u64::to_string).collect();
     let rounds_text = format!("{seen} rounds of {} attempts", each.join(" + "));
     let mut hit = Hit::new(format!(
-        "one call became {sends} attempts, {rounds_text}: the log shows {seen}, and only a gateway's counter tells of the {} \
-         others; the client's retries are around the gateway's",
-        sends - seen
+        "one call became {sends} attempts, {rounds_text}: the log shows {seen}, and only a gateway's counter tells of {}; the \
+         client's retries are around the gateway's",
+        if sends - seen == 1 { "the other".to_owned() } else { format!("the {} others", sends - seen) }
     ))
     .about(call.at(sequence.start).class)
     .count("sends", sends)

@@ -87,13 +87,15 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// Adds to a finding how many of the calls to the model, `timed_out` of them, were ended by such a deadline.
+/// Adds to a finding how many of the calls to the model, `timed_out` of them, had attempts ended by such a deadline.
 fn add_share(fleet: &Fleet<'_>, service: Service, timed_out: u64, hit: &mut Hit) {
     let calls = fleet.calls_of(service).max(timed_out);
     let share = timed_out as f64 / calls as f64;
     if calls > 1 {
-        let of =
-            format!("; a deadline killed {timed_out} of the {calls} calls to this model ({})", units::percent(share));
+        let of = format!(
+            "; attempts of {timed_out} of the {calls} calls to this model ended so ({})",
+            units::percent(share)
+        );
         hit.message.push_str(&of);
     }
     hit.evidence.extend([

@@ -62,7 +62,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let gap = call.at(first + 1).sent.us_since(call.at(first).sent) as f64 / 1e6;
     let failure = shared::class_words(call.at(first).class);
     let mut message = format!(
-        "{name} was executed again {}, {} after an execution that ended in {failure}",
+        "{name} was executed again {}, {} after the start of an execution that ended in {failure}",
         shared::times(replayed_positions.len()),
         shared::seconds(gap),
     );

@@ -22,13 +22,13 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
 /// Maximum number of concurrent connections; more wait in the system's queue.
-const MOST_CONNECTIONS: usize = 4096;
+const MAX_CONNECTIONS: usize = 4096;
 /// Time limit for reading the head of a request, so that slow clients cannot occupy all connections.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 /// Maximum size of a request head, in bytes.
 const LONGEST_HEAD: usize = 128 << 10;
 /// Maximum number of request headers.
-const MOST_HEADERS: usize = 256;
+const MAX_HEADERS: usize = 256;
 /// Time that answers in progress are given to finish on shutdown.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -85,13 +85,13 @@ impl Server {
 }
 
 async fn accept<S: Serve>(listener: TcpListener, service: Arc<S>, log: Arc<Log>, connections: Arc<GracefulShutdown>) {
-    let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let mut server = http1::Builder::new();
     server
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
         .max_buf_size(LONGEST_HEAD)
-        .max_headers(MOST_HEADERS)
+        .max_headers(MAX_HEADERS)
         .preserve_header_case(true);
     loop {
         let Ok(permit) = Arc::clone(&room).acquire_owned().await else { return };

@@ -22,7 +22,7 @@ pub(crate) const PROVIDERS: [(&str, &str); 3] = [
 ];
 
 /// Maximum number of idle connections kept for each upstream.
-const MOST_IDLE: usize = 256;
+const MAX_IDLE: usize = 256;
 
 /// An address to forward requests to.
 #[derive(Clone, Debug, PartialEq)]
@@ -192,7 +192,7 @@ where
     let connector = HttpsConnectorBuilder::new().with_tls_config(config.with_no_client_auth()).https_or_http();
     let connector = connector.enable_http1().enable_http2().wrap_connector(http);
     Ok(Client::builder(TokioExecutor::new())
-        .pool_max_idle_per_host(MOST_IDLE)
+        .pool_max_idle_per_host(MAX_IDLE)
         .pool_idle_timeout(Duration::from_secs(30))
         // Retrying after a dead connection is left to the client, so that each attempt is recorded.
         .retry_canceled_requests(false)

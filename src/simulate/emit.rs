@@ -1,7 +1,7 @@
 //! Writes simulated attempts as native records.
 
 use super::engine::{Sent, Setup, run};
-use super::words::Named;
+use super::words::NamedPolicy;
 use crate::model::Time;
 use crate::policy::Strategy;
 use serde::Serialize;
@@ -39,7 +39,7 @@ struct Record<'a> {
 ///
 /// # Errors
 /// Returns an error if writing to `out` fails.
-pub fn emit(setup: &Setup, policy: &Named, seed: u64, out: &mut dyn Write) -> io::Result<()> {
+pub fn emit(setup: &Setup, policy: &NamedPolicy, seed: u64, out: &mut dyn Write) -> io::Result<()> {
     let run_id = format!("simulated-{}", policy.name);
     let mut failed = None;
     let mut number = 0_u64;

@@ -3,8 +3,8 @@
 //! Events are processed in the order of their time, those of one step in the order of their tasks. Time is counted in
 //! steps: ticks of a burst, or microseconds of a log.
 
-use super::due::Due;
 use super::endpoint::{Capacity, Endpoint};
+use super::event_queue::EventQueue;
 use super::series::{CountSeries, Counts};
 use super::shared::Shared;
 use crate::classify::Bucket;
@@ -30,7 +30,7 @@ pub struct Setup {
     /// Steps per second.
     pub steps_per_s: f64,
     /// Minimum wait, in steps.
-    pub least_wait: u64,
+    pub min_wait: u64,
 }
 
 /// When tasks arrive.
@@ -93,7 +93,7 @@ pub struct Outcome {
     pub drained_at: Option<u64>,
     /// Step of the last attempt.
     pub last_at: u64,
-    /// Length of each stretch of `course`, in steps.
+    /// Length of each interval of `course`, in steps.
     pub width: u64,
     /// Attempts and waiting tasks over time.
     pub course: Vec<Counts>,
@@ -116,16 +116,16 @@ struct Task {
     capacity_failures: u32,
 }
 
-/// Simulates `setup` under `strategy`; `seen` is called with every attempt.
-pub fn run(setup: &Setup, strategy: &Strategy, seed: u64, seen: impl FnMut(&Sent)) -> Outcome {
+/// Simulates `setup` under `strategy`; `on_attempt` is called with every attempt.
+pub fn run(setup: &Setup, strategy: &Strategy, seed: u64, on_attempt: impl FnMut(&Sent)) -> Outcome {
     let mut random = Random::new(seed);
-    let due = arrivals(&setup.arrivals, &mut random);
-    let tasks = due.arriving();
+    let event_queue = arrivals(&setup.arrivals, &mut random);
+    let tasks = event_queue.arriving();
     let mut run = Run {
         setup,
         strategy,
         random,
-        due,
+        event_queue,
         tasks: vec![Task::default(); tasks as usize],
         endpoints: [Endpoint::new(&setup.capacity), Endpoint::new(&setup.second)],
         shared: Shared::default(),
@@ -133,31 +133,31 @@ pub fn run(setup: &Setup, strategy: &Strategy, seed: u64, seen: impl FnMut(&Sent
         open: 0,
         outcome: Outcome { tasks: u64::from(tasks), ..Outcome::default() },
         last_served: 0,
-        seen,
+        on_attempt,
     };
-    run.go();
+    run.process_events();
     run.finish()
 }
 
-/// Returns the initial length of a stretch in steps: that of the capacity, or 10 ms, at least one step.
+/// Returns the initial length of a interval in steps: that of the capacity, or 10 ms, at least one step.
 fn first_width(setup: &Setup) -> u64 {
     match setup.capacity {
-        Capacity::PerStretch { width, .. } => width,
+        Capacity::PerInterval { width, .. } => width,
         Capacity::AtOnce(_) => (setup.steps_per_s as u64 / 100).max(1),
     }
 }
 
-fn arrivals(arrivals: &Arrivals, random: &mut Random) -> Due {
+fn arrivals(arrivals: &Arrivals, random: &mut Random) -> EventQueue {
     match arrivals {
-        Arrivals::Burst(tasks) => Due::new((0..*tasks).map(|_| 0)),
+        Arrivals::Burst(tasks) => EventQueue::new((0..*tasks).map(|_| 0)),
         Arrivals::Poisson(tasks, mean) => {
             let next = |now: &mut f64, _| {
                 *now += random.exponential(*mean);
                 Some(*now as u64)
             };
-            Due::new((0..*tasks).scan(0.0, next))
+            EventQueue::new((0..*tasks).scan(0.0, next))
         }
-        Arrivals::At(times) => Due::new(times.iter().copied()),
+        Arrivals::At(times) => EventQueue::new(times.iter().copied()),
     }
 }
 
@@ -165,7 +165,7 @@ struct Run<'s, F> {
     setup: &'s Setup,
     strategy: &'s Strategy,
     random: Random,
-    due: Due,
+    event_queue: EventQueue,
     tasks: Vec<Task>,
     endpoints: [Endpoint<'s>; 2],
     shared: Shared,
@@ -174,13 +174,13 @@ struct Run<'s, F> {
     open: u64,
     outcome: Outcome,
     last_served: u64,
-    seen: F,
+    on_attempt: F,
 }
 
 impl<F: FnMut(&Sent)> Run<'_, F> {
-    fn go(&mut self) {
+    fn process_events(&mut self) {
         let mut tasks = Vec::new();
-        while let Some(now) = self.due.pop(&mut tasks).filter(|now| *now < self.setup.horizon) {
+        while let Some(now) = self.event_queue.pop(&mut tasks).filter(|now| *now < self.setup.horizon) {
             let before = self.outcome.attempts;
             tasks.iter().for_each(|task| self.attempt(*task, now));
             self.outcome.peak = self.outcome.peak.max(self.outcome.attempts - before);
@@ -196,7 +196,7 @@ impl<F: FnMut(&Sent)> Run<'_, F> {
             self.shared.begun(self.strategy);
         }
         if let Some(until) = self.shared.held_until(now) {
-            return self.hold(id, until);
+            return self.postpone(id, until);
         }
         task.attempts += 1;
         let attempt = task.attempts;
@@ -205,17 +205,17 @@ impl<F: FnMut(&Sent)> Run<'_, F> {
         let ok = endpoint.has_room(now);
         let took = if ok { self.setup.service.draw(&mut self.random) } else { self.setup.refusal };
         if ok {
-            endpoint.take(now.saturating_add(took));
+            endpoint.record_served(now.saturating_add(took));
         }
         self.outcome.attempts += 1;
         self.outcome.at_second += u64::from(second);
         self.outcome.last_at = now;
-        (self.seen)(&Sent { task: id, attempt, at: now, took, ok, second });
+        (self.on_attempt)(&Sent { task: id, attempt, at: now, took, ok, second });
         if ok { self.serve(now) } else { self.refuse(id, now) }
     }
 
     /// Postpones an attempt held back by the gate or the breaker. The task adds a wait of its own, as after a failure.
-    fn hold(&mut self, id: u32, until: u64) {
+    fn postpone(&mut self, id: u32, until: u64) {
         let task = self.tasks[id as usize];
         let wait_s = self.strategy.wait_s(task.attempts.max(1), f64::from(task.waited_s), &mut self.random);
         let at = until.saturating_add(self.steps(wait_s));
@@ -223,7 +223,7 @@ impl<F: FnMut(&Sent)> Run<'_, F> {
         if self.strategy.budget_s.is_some_and(is_late) {
             self.drop_task();
         } else {
-            self.due.push(at, id);
+            self.event_queue.push(at, id);
         }
     }
 
@@ -244,7 +244,7 @@ impl<F: FnMut(&Sent)> Run<'_, F> {
     fn refuse(&mut self, id: u32, now: u64) {
         self.outcome.refused += 1;
         self.series.at(now).refused += 1;
-        let told = now.saturating_add(self.setup.refusal);
+        let refused_at = now.saturating_add(self.setup.refusal);
         let hint_s = self.setup.hint_s;
         let bucket = if hint_s.is_some() { Bucket::RetryAfter } else { Bucket::Capacity };
         let task = &mut self.tasks[id as usize];
@@ -253,16 +253,16 @@ impl<F: FnMut(&Sent)> Run<'_, F> {
         let progress = Progress {
             attempts: task.attempts,
             capacity_failures: task.capacity_failures,
-            elapsed_s: self.seconds(told - task.began.unwrap_or(told)),
+            elapsed_s: self.seconds(refused_at - task.began.unwrap_or(refused_at)),
             waited_s: f64::from(task.waited_s),
         };
         let steps_per_s = self.setup.steps_per_s;
-        let hint_until = hint_s.map(|hint_s| told.saturating_add((hint_s * steps_per_s) as u64));
-        self.shared.failed(self.strategy, told, hint_until, steps_per_s);
+        let hint_until = hint_s.map(|hint_s| refused_at.saturating_add((hint_s * steps_per_s) as u64));
+        self.shared.failed(self.strategy, refused_at, hint_until, steps_per_s);
         match self.strategy.decide(Failed { bucket, hint_s }, &progress, true, &mut self.random) {
             Decision::Retry { wait_s, .. } if self.shared.may_retry(self.strategy) => {
                 self.tasks[id as usize].waited_s = wait_s as f32;
-                self.due.push(told.saturating_add(self.steps(wait_s)), id);
+                self.event_queue.push(refused_at.saturating_add(self.steps(wait_s)), id);
             }
             Decision::Retry { .. } | Decision::Stop(_) => self.drop_task(),
         }
@@ -273,7 +273,7 @@ impl<F: FnMut(&Sent)> Run<'_, F> {
     }
 
     fn steps(&self, wait_s: f64) -> u64 {
-        ((wait_s * self.setup.steps_per_s) as u64).max(self.setup.least_wait)
+        ((wait_s * self.setup.steps_per_s) as u64).max(self.setup.min_wait)
     }
 
     fn finish(mut self) -> Outcome {

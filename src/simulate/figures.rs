@@ -11,6 +11,7 @@ pub(super) const TOLERANCE: f64 = 0.1;
 pub(super) const TOLERANCE_COUNT: f64 = 2.0;
 /// Maximum relative difference between the durations, or 1 s if that is larger.
 pub(super) const TOLERANCE_TIME: f64 = 0.25;
+
 /// The figures of an incident.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Figures {
@@ -91,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_that_are_all_near_stand_before_some_that_are_nearer_together() {
+    fn candidates_with_all_figures_near_rank_first() {
         let seen = Figures { attempts: 1_000.0, failed: 200.0, served: 800.0, lost: 20.0, over_after_s: 90.0 };
         let one_off = Figures { failed: 240.0, ..seen };
         let all_near = Figures { attempts: 1_060.0, failed: 218.0, served: 850.0, lost: 21.0, over_after_s: 99.0 };

@@ -4,10 +4,10 @@
 //! arrivals, endpoint, policy -> engine -> attempts -> figures, native records
 //! ```
 
-mod due;
 mod emit;
 mod endpoint;
 mod engine;
+mod event_queue;
 mod figures;
 mod observe;
 mod replay;
@@ -28,4 +28,4 @@ pub use series::Counts;
 pub use study::{
     Case, Course, Model, PolicyRow, Quantiles, SCHEMA_VERSION, Simulation, Spread, Variation, cases, study,
 };
-pub use words::{Named, Terms};
+pub use words::{NamedPolicy, PolicyTerms};

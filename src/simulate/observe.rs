@@ -7,7 +7,7 @@ use crate::classify::{Bucket, Class};
 use crate::ingest::Filter;
 use crate::measure::Service;
 use crate::model::{Attempt, AttemptTable, Flags, Time, Usage};
-use crate::policy::{Seen, SeenStep};
+use crate::policy::{ObservedBehaviour, ObservedStep};
 use rayon::prelude::*;
 
 /// Identifies an incident.
@@ -25,6 +25,8 @@ pub struct Incident {
     pub failed: u64,
     /// Number of attempts sent from its first to its last failing one.
     pub sends: u64,
+    /// Whether that is exact, or a few too many.
+    pub sends_exact: bool,
 }
 
 /// What the log shows of an incident. Times are in microseconds since the first attempt of its calls.
@@ -33,12 +35,14 @@ pub(super) struct Observed {
     pub(super) from: Time,
     pub(super) arrivals: Vec<u64>,
     pub(super) figures: Figures,
+    /// Calls that are lost to the endpoint, but were answered by another.
+    pub(super) answered_elsewhere: u64,
     /// Possible capacities of the endpoint, each with its name.
     pub(super) capacities: Vec<(&'static str, Capacity)>,
     pub(super) service_us: Vec<u64>,
     pub(super) refusal_us: u64,
     pub(super) hint_s: Option<f64>,
-    pub(super) seen: Seen,
+    pub(super) seen: ObservedBehaviour,
     pub(super) max_attempts: u32,
     /// The 95th percentile of the first waits without a hint of the server, in seconds.
     pub(super) first_wait_s: Option<f64>,
@@ -50,16 +54,18 @@ pub(super) struct Observed {
 const MARGIN_US: i64 = 120_000_000;
 /// Attempts sent within this time before the first failure belong to the same burst, in microseconds.
 const LEAD_US: i64 = 1_000_000;
-/// Mean number of attempts per stretch, for two readings of the capacity: few follow changes closely, many measure it
-/// precisely.
-const PER_STRETCH: [u64; 2] = [8, 2];
-const STRETCHES: (u64, u64) = (4, 2_000);
-const LEAST_WIDTH_US: u64 = 10_000;
+/// Mean number of attempts per interval, for two estimates of the capacity: short intervals follow changes closely, long
+/// ones are more precise.
+const ATTEMPTS_PER_INTERVAL: [u64; 2] = [8, 2];
+/// Minimum and maximum number of intervals.
+const INTERVALS: (u64, u64) = (4, 2_000);
+/// Minimum length of an interval, in microseconds.
+const MIN_WIDTH_US: u64 = 10_000;
 const SECOND_US: u64 = 1_000_000;
 /// Maximum number of durations to draw from.
-const DURATIONS: usize = 1_000;
+const MAX_DURATIONS: usize = 1_000;
 /// Maximum number of failures of a call for which waits are kept separately.
-const STEPS: usize = 16;
+const MAX_STEPS: usize = 16;
 
 /// An attempt at the endpoint.
 #[derive(Clone, Copy)]
@@ -71,6 +77,8 @@ struct EndpointAttempt {
 
 /// A call of the incident: its attempts at the endpoint, and their rows in the table.
 struct IncidentCall {
+    /// Whether another endpoint answered it.
+    answered_elsewhere: bool,
     attempts: Vec<Attempt>,
     rows: Vec<u32>,
 }
@@ -115,8 +123,9 @@ pub(super) fn observe(table: &AttemptTable, incident: &Incident, complete: bool)
             lost: calls.len() as f64 - served as f64,
             over_after_s: last as f64 / 1e6,
         },
+        answered_elsewhere: calls.iter().filter(|call| call.answered_elsewhere).count() as u64,
         capacities: capacities(&attempts, last),
-        service_us: spread_out(
+        service_us: sample_evenly(
             attempts.iter().filter(|attempt| attempt.ok).filter_map(|attempt| attempt.took_us).collect(),
         ),
         refusal_us: median(
@@ -150,13 +159,14 @@ fn incident_call(call: &Call<'_>, incident: &Incident) -> Option<IncidentCall> {
     if !call.attempts().any(|one| time.contains(&one.sent)) {
         return None;
     }
-    let is_here = |place: &usize| Service::of(&call.origin(*place).scope()) == incident.service;
-    let places: Vec<usize> = (0..call.len()).filter(is_here).collect();
-    let attempts: Vec<Attempt> = places.iter().map(|place| *call.at(*place)).collect();
+    let is_here = |position: &usize| Service::of(&call.origin(*position).scope()) == incident.service;
+    let positions: Vec<usize> = (0..call.len()).filter(is_here).collect();
+    let attempts: Vec<Attempt> = positions.iter().map(|position| *call.at(*position)).collect();
     let in_time = attempts.iter().any(|one| time.contains(&one.sent));
-    let says_nothing = attempts.iter().any(Attempt::terminal);
-    let rows = places.iter().map(|place| call.rows()[*place]).collect();
-    (in_time && !says_nothing).then_some(IncidentCall { attempts, rows })
+    let has_terminal_failure = attempts.iter().any(Attempt::terminal);
+    let rows = positions.iter().map(|position| call.rows()[*position]).collect();
+    let answered_elsewhere = attempts.iter().all(Attempt::failed) && call.attempts().any(|one| !one.failed());
+    (in_time && !has_terminal_failure).then_some(IncidentCall { answered_elsewhere, attempts, rows })
 }
 
 impl IncidentCall {
@@ -172,13 +182,14 @@ fn endpoint_attempt(attempt: &Attempt, at: u64) -> EndpointAttempt {
 
 /// Returns the possible capacities of the endpoint, given its answers.
 fn capacities(attempts: &[EndpointAttempt], last: u64) -> Vec<(&'static str, Capacity)> {
-    // A stretch between two ticks of the log's clock would show no attempt, and seem to have a tick's capacity of its own.
+    // If the log has whole seconds, an interval shorter than a second may lie between two seconds and contain no attempt.
+    // Intervals are therefore whole seconds, too.
     let clock = if attempts.iter().all(|attempt| attempt.at % SECOND_US == 0) { SECOND_US } else { 1 };
-    let each = PER_STRETCH.map(|per_stretch| {
-        let stretches = (attempts.len() as u64 / per_stretch).clamp(STRETCHES.0, STRETCHES.1);
-        ("a rate that changes", capacity(attempts, (last / stretches + 1).max(LEAST_WIDTH_US).next_multiple_of(clock)))
+    let each = ATTEMPTS_PER_INTERVAL.map(|per_interval| {
+        let intervals = (attempts.len() as u64 / per_interval).clamp(INTERVALS.0, INTERVALS.1);
+        ("a rate that changes", capacity(attempts, (last / intervals + 1).max(MIN_WIDTH_US).next_multiple_of(clock)))
     });
-    each.into_iter().chain(at_once(attempts).map(|most| ("so many at once", Capacity::AtOnce(most)))).collect()
+    each.into_iter().chain(at_once(attempts).map(|max| ("so many at once", Capacity::AtOnce(max)))).collect()
 }
 
 /// Returns the median number of attempts being served at the times of rejections.
@@ -189,55 +200,55 @@ fn at_once(attempts: &[EndpointAttempt]) -> Option<u64> {
     let mut ends = ends?;
     begun.sort_unstable();
     ends.sort_unstable();
-    let under_way = |at: u64| begun.partition_point(|begin| *begin <= at) - ends.partition_point(|end| *end <= at);
+    let in_flight = |at: u64| begun.partition_point(|begin| *begin <= at) - ends.partition_point(|end| *end <= at);
     let counts: Vec<u64> =
-        attempts.iter().filter(|attempt| !attempt.ok).map(|attempt| under_way(attempt.at) as u64).collect();
-    (!counts.is_empty()).then(|| median(counts)).filter(|most| *most > 0)
+        attempts.iter().filter(|attempt| !attempt.ok).map(|attempt| in_flight(attempt.at) as u64).collect();
+    (!counts.is_empty()).then(|| median(counts)).filter(|max| *max > 0)
 }
 
-/// Estimates what the endpoint could serve in each stretch. If it rejected an attempt, it served all it could. If it
-/// rejected none, it could have served as many as in any stretch. If it received none, between two stretches with
-/// rejections, it could have served the mean of all such stretches.
+/// Estimates what the endpoint could serve in each interval. If it rejected an attempt, it served all it could. If it
+/// rejected none, it could have served as many as in any interval. If it received none, between two intervals with
+/// rejections, it could have served the mean of all such intervals.
 fn capacity(attempts: &[EndpointAttempt], width: u64) -> Capacity {
     let count = attempts.iter().map(|attempt| attempt.at / width).max().unwrap_or(0) as usize + 1;
-    let mut stretches = vec![(0_u64, 0_u64); count];
+    let mut intervals = vec![(0_u64, 0_u64); count];
     for attempt in attempts {
-        let (served, refused) = &mut stretches[(attempt.at / width) as usize];
+        let (served, refused) = &mut intervals[(attempt.at / width) as usize];
         *(if attempt.ok { served } else { refused }) += 1;
     }
-    let most = stretches.iter().map(|(served, _)| *served).max().unwrap_or(0);
-    let full: Vec<u64> = stretches.iter().filter(|(_, refused)| *refused > 0).map(|(served, _)| *served).collect();
+    let max = intervals.iter().map(|(served, _)| *served).max().unwrap_or(0);
+    let full: Vec<u64> = intervals.iter().filter(|(_, refused)| *refused > 0).map(|(served, _)| *served).collect();
     let mean = (full.iter().sum::<u64>() as f64 / full.len().max(1) as f64).round() as u64;
     let is_full = |one: Option<&(u64, u64)>| one.is_some_and(|(_, refused)| *refused > 0);
-    let asked = |one: &&(u64, u64)| one.0 + one.1 > 0;
-    let of = |at: usize| match stretches[at] {
+    let has_attempts = |one: &&(u64, u64)| one.0 + one.1 > 0;
+    let of = |at: usize| match intervals[at] {
         (served, refused) if refused > 0 => served,
-        (served, _) if served > 0 => most,
+        (served, _) if served > 0 => max,
         _ => {
-            let before = stretches[..at].iter().rev().find(asked);
-            let after = stretches[at..].iter().find(asked);
-            if is_full(before) && is_full(after) { mean } else { most }
+            let before = intervals[..at].iter().rev().find(has_attempts);
+            let after = intervals[at..].iter().find(has_attempts);
+            if is_full(before) && is_full(after) { mean } else { max }
         }
     };
-    Capacity::PerStretch { width, known: (0..count).map(of).collect(), rest: most }
+    Capacity::PerInterval { width, known: (0..count).map(of).collect(), rest: max }
 }
 
 /// Returns what the clients did after each failure.
-fn seen(calls: &[IncidentCall]) -> Seen {
-    let mut steps: Vec<SeenStep> = Vec::new();
+fn seen(calls: &[IncidentCall]) -> ObservedBehaviour {
+    let mut steps: Vec<ObservedStep> = Vec::new();
     for call in calls {
-        for (place, attempt) in call.attempts.iter().enumerate().filter(|(_, one)| one.failed()) {
-            let step = place.min(STEPS - 1);
+        for (position, attempt) in call.attempts.iter().enumerate().filter(|(_, one)| one.failed()) {
+            let step = position.min(MAX_STEPS - 1);
             if steps.len() <= step {
-                steps.resize(step + 1, SeenStep::default());
+                steps.resize(step + 1, ObservedStep::default());
             }
-            match call.attempts.get(place + 1) {
+            match call.attempts.get(position + 1) {
                 Some(next) => steps[step].waits_s.push(next.sent.s_since(attempt.ended()).max(0.0)),
                 None => steps[step].stopped += 1,
             }
         }
     }
-    Seen { steps }
+    ObservedBehaviour { steps }
 }
 
 fn hint_of(table: &AttemptTable, attempt: &Attempt) -> Option<f64> {
@@ -253,15 +264,15 @@ fn hint_s(table: &AttemptTable, calls: &[IncidentCall], failed: u64) -> Option<f
 
 /// The nominal first wait is the longest that jitter allows; the 95th percentile is close to it.
 fn first_wait_s(table: &AttemptTable, calls: &[IncidentCall]) -> Option<f64> {
-    let own = calls.iter().filter_map(|call| match call.attempts.as_slice() {
+    let first_waits = calls.iter().filter_map(|call| match call.attempts.as_slice() {
         [first, second, ..] if first.failed() && hint_of(table, first).is_none() => {
             Some(second.sent.us_since(first.ended()).max(0).unsigned_abs())
         }
         _ => None,
     });
-    let mut own: Vec<u64> = own.collect();
-    own.sort_unstable();
-    own.get(own.len().saturating_sub(1) * 95 / 100).map(|us| *us as f64 / 1e6)
+    let mut first_waits: Vec<u64> = first_waits.collect();
+    first_waits.sort_unstable();
+    first_waits.get(first_waits.len().saturating_sub(1) * 95 / 100).map(|us| *us as f64 / 1e6)
 }
 
 /// Returns the mean costs, if the log gives the cost of served attempts.
@@ -284,16 +295,16 @@ fn median(mut figures: Vec<u64>) -> u64 {
     figures.get(figures.len() / 2).copied().unwrap_or(0)
 }
 
-/// Reduces the values to at most [`DURATIONS`] with the same distribution.
-fn spread_out(mut figures: Vec<u64>) -> Vec<u64> {
+/// Reduces the values to at most [`MAX_DURATIONS`] with the same distribution.
+fn sample_evenly(mut figures: Vec<u64>) -> Vec<u64> {
     figures.sort_unstable();
-    let each = figures.len().div_ceil(DURATIONS).max(1);
+    let each = figures.len().div_ceil(MAX_DURATIONS).max(1);
     figures.into_iter().step_by(each).collect()
 }
 
 impl Incident {
     /// Returns whether its failures can be overcome by waiting, as those of capacity or rate can.
-    pub(super) fn heals(&self) -> bool {
+    pub(super) fn can_be_overcome_by_waiting(&self) -> bool {
         self.class.default_bucket() != Bucket::Terminal
     }
 }

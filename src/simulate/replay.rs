@@ -5,7 +5,7 @@ use super::engine::{Arrivals, Outcome, Service as Serving, Setup, run};
 use super::figures::{Figures, TOLERANCE, TOLERANCE_COUNT, TOLERANCE_TIME, whole};
 use super::observe::{Incident, Observed, observe};
 use super::series::Counts;
-use super::words::{Named, Terms};
+use super::words::{NamedPolicy, PolicyTerms};
 use crate::model::units::{counted, percent, thousands};
 use crate::model::{AttemptTable, Jitter, Schedule, Time, rounded};
 use crate::policy::Strategy;
@@ -16,16 +16,17 @@ use std::sync::Arc;
 
 /// Maximum number of seeds of a replay; fewer if there are many calls.
 const SEEDS: u64 = 25;
-/// Approximate limit on the attempts of all seeds of a replay, on request and as part of an analysis.
+/// Approximate maximum number of attempts of all seeds of a replay that the user requested.
 const MAX_SIMULATED: u64 = 2_000_000;
+/// Approximate maximum number of attempts of all seeds of a replay that is part of an analysis.
 const MAX_SIMULATED_IN_ANALYSIS: u64 = 4_000;
-/// Attempts of an incident from which on an analysis replays it with one seed: sums of so many draws scatter by a few per
-/// cent.
-const ONE_SEED: f64 = 500.0;
+/// Number of attempts above which an analysis replays an incident with one seed: the results of many random draws differ
+/// between seeds by a few per cent only.
+const MAX_ATTEMPTS_WITH_SEEDS: f64 = 500.0;
 /// Maximum number of attempts of an incident that is replayed as part of an analysis.
 const MAX_ATTEMPTS_IN_ANALYSIS: f64 = 10_000.0;
 /// Time after the last attempt of the log at which the simulation ends, in microseconds.
-const TAIL_US: u64 = 3_600_000_000;
+const SIMULATED_AFTER_LOG_US: u64 = 3_600_000_000;
 /// Maximum wait if none is declared, in seconds.
 const DEFAULT_CAP_S: f64 = 60.0;
 /// Minimum first wait from which a schedule is inferred, in seconds.
@@ -151,7 +152,8 @@ pub fn replay(
     incident: &Incident,
     options: &ReplayOptions,
 ) -> Result<Option<Counterfactual>, String> {
-    let Some(observed) = observe(table, incident, options.complete).filter(|_| incident.heals()) else {
+    let Some(observed) = observe(table, incident, options.complete).filter(|_| incident.can_be_overcome_by_waiting())
+    else {
         return Ok(None);
     };
     if options.is_in_analysis && observed.figures.attempts > MAX_ATTEMPTS_IN_ANALYSIS {
@@ -159,12 +161,12 @@ pub fn replay(
     }
     let terms = terms(&observed, options);
     let policies = terms.read(&names(&observed, options))?;
-    let effort = if options.is_in_analysis { MAX_SIMULATED_IN_ANALYSIS } else { MAX_SIMULATED };
-    let seeds = (effort / (observed.figures.attempts as u64).max(1)).clamp(1, SEEDS);
+    let max_attempts_simulated = if options.is_in_analysis { MAX_SIMULATED_IN_ANALYSIS } else { MAX_SIMULATED };
+    let seeds = (max_attempts_simulated / (observed.figures.attempts as u64).max(1)).clamp(1, SEEDS);
     let mut models = capacity_models(&observed, seeds);
     let Some(nearest) = models.first().cloned() else { return Ok(None) };
     models.retain(|model| model.replayed.is_near(&observed.figures));
-    let seeds = if options.is_in_analysis && observed.figures.attempts > ONE_SEED { 1 } else { seeds };
+    let seeds = if options.is_in_analysis && observed.figures.attempts > MAX_ATTEMPTS_WITH_SEEDS { 1 } else { seeds };
     let policies = if models.is_empty() { Vec::new() } else { policies };
     let policies: Vec<ReplayedPolicy> =
         policies.into_par_iter().map(|one| simulate_policy(&models, &observed, one, seeds)).collect();
@@ -177,8 +179,8 @@ pub fn replay(
         calls: observed.arrivals.len() as u64,
         capacity: nearest.name,
         at_once: match nearest.setup.capacity {
-            Capacity::AtOnce(most) => Some(most),
-            Capacity::PerStretch { .. } => None,
+            Capacity::AtOnce(max) => Some(max),
+            Capacity::PerInterval { .. } => None,
         },
         readings: models.len() as u64,
         resolution_s: rounded(nearest.first.width as f64 / 1e6),
@@ -192,11 +194,11 @@ pub fn replay(
         policies,
         summary: Vec::new(),
     };
-    counterfactual.summary = summary(&counterfactual, incident);
+    counterfactual.summary = summary(&counterfactual, incident, observed.answered_elsewhere);
     Ok(Some(counterfactual))
 }
 
-fn terms(observed: &Observed, options: &ReplayOptions) -> Terms {
+fn terms(observed: &Observed, options: &ReplayOptions) -> PolicyTerms {
     let first_s = observed.first_wait_s.filter(|s| *s >= MIN_FIRST_WAIT_S).unwrap_or(1.0);
     let schedule = Schedule {
         base_s: options.base_s.unwrap_or(first_s),
@@ -207,7 +209,7 @@ fn terms(observed: &Observed, options: &ReplayOptions) -> Terms {
     let attempts = options.attempts.unwrap_or(observed.max_attempts);
     let base = Strategy { obeys_hints: observed.hint_s.is_some(), ..Strategy::plain(schedule, attempts) };
     let declared = options.declared.as_ref().map(|policy| Strategy::declared(policy, &base));
-    Terms { base, declared }
+    PolicyTerms { base, declared }
 }
 
 /// Returns the requested policies; by default the usual ones, one with twice the attempts, and a gate if there are
@@ -237,15 +239,15 @@ struct CapacityModel {
 /// Returns all models: first those within the tolerance, and among these the one closest to the log.
 fn capacity_models(observed: &Observed, seeds: u64) -> Vec<CapacityModel> {
     let strategy = observed_strategy(observed);
-    let tried = observed.capacities.iter().map(|(name, capacity)| {
+    let models = observed.capacities.iter().map(|(name, capacity)| {
         let setup = setup(observed, capacity);
         let (replayed, first) = means(&setup, &strategy, seeds);
         CapacityModel { name, setup, replayed, first }
     });
-    let mut tried: Vec<CapacityModel> = tried.collect();
+    let mut models: Vec<CapacityModel> = models.collect();
     let rank = |model: &CapacityModel| model.replayed.rank(&observed.figures);
-    tried.sort_by(|a, b| rank(a).0.cmp(&rank(b).0).then(rank(a).1.total_cmp(&rank(b).1)));
-    tried
+    models.sort_by(|a, b| rank(a).0.cmp(&rank(b).0).then(rank(a).1.total_cmp(&rank(b).1)));
+    models
 }
 
 fn setup(observed: &Observed, capacity: &Capacity) -> Setup {
@@ -257,21 +259,21 @@ fn setup(observed: &Observed, capacity: &Capacity) -> Setup {
         service: Serving::Drawn(observed.service_us.clone()),
         refusal: observed.refusal_us,
         hint_s: observed.hint_s,
-        horizon: last.saturating_add(TAIL_US),
+        horizon: last.saturating_add(SIMULATED_AFTER_LOG_US),
         steps_per_s: 1e6,
-        least_wait: 0,
+        min_wait: 0,
     }
 }
 
 /// Returns clients that wait and stop as those of the log did.
 fn observed_strategy(observed: &Observed) -> Strategy {
-    let none = Schedule { base_s: 0.0, factor: 1.0, cap_s: 0.0, jitter: Jitter::None };
-    let seen = Some(Arc::new(observed.seen.clone()));
-    Strategy { seen, max_attempts: None, ..Strategy::plain(none, 1) }
+    let no_waits = Schedule { base_s: 0.0, factor: 1.0, cap_s: 0.0, jitter: Jitter::None };
+    let observed = Some(Arc::new(observed.seen.clone()));
+    Strategy { observed, max_attempts: None, ..Strategy::plain(no_waits, 1) }
 }
 
 /// Simulates a policy under every given model; its figures are those under the first, which is closest to the log.
-fn simulate_policy(models: &[CapacityModel], observed: &Observed, policy: Named, seeds: u64) -> ReplayedPolicy {
+fn simulate_policy(models: &[CapacityModel], observed: &Observed, policy: NamedPolicy, seeds: u64) -> ReplayedPolicy {
     let mut all = models.iter().map(|model| means(&model.setup, &policy.strategy, seeds));
     let (figures, first) = all.next().unwrap_or_default();
     let (mut attempts, mut lost) = ([figures.attempts; 2], [figures.lost; 2]);
@@ -309,22 +311,29 @@ fn means(setup: &Setup, strategy: &Strategy, seeds: u64) -> (Figures, Outcome) {
 }
 
 /// Explains why the incident itself has other counts, if it has.
-fn counted_otherwise(observed: &Figures, incident: &Incident) -> Option<String> {
+fn why_counts_differ(observed: &Figures, incident: &Incident) -> Option<String> {
     let same = whole(observed.failed) == incident.failed && whole(observed.attempts) == incident.sends;
+    let about = if incident.sends_exact { "" } else { "about " };
     (!same).then(|| {
         format!(
             "That counts every attempt of these calls, before and after the incident too, and leaves out calls that met a \
-             failure no retry heals; the incident alone has {} in {}.",
+             failure no retry heals; the incident alone has {} in {about}{}.",
             counted(incident.failed, "failure"),
             counted(incident.sends, "attempt")
         )
     })
 }
 
-fn summary(counterfactual: &Counterfactual, incident: &Incident) -> Vec<String> {
+fn summary(counterfactual: &Counterfactual, incident: &Incident, answered_elsewhere: u64) -> Vec<String> {
     let mut lines =
         vec![format!("What happened: {}: {}.", counterfactual.calls_under_way(), counterfactual.observed.in_words())];
-    lines.extend(counted_otherwise(&counterfactual.observed, incident));
+    lines.extend(why_counts_differ(&counterfactual.observed, incident));
+    if answered_elsewhere > 0 {
+        lines.push(format!(
+            "Lost means lost to this model and provider: another answered {} of the calls that failed here.",
+            thousands(answered_elsewhere)
+        ));
+    }
     if !counterfactual.holds {
         lines.push(format!(
             "The model, with the waits of the log, gives {}: that differs by more than {}, so nothing is claimed of other \
@@ -340,14 +349,14 @@ fn summary(counterfactual: &Counterfactual, incident: &Incident) -> Vec<String> 
         key(a).cmp(&key(b)).then(a.figures.over_after_s.total_cmp(&b.figures.over_after_s))
     });
     if let Some(best) = best {
-        let most = best.max_attempts.map_or_else(String::new, |most| format!(" ({} a call)", counted(most, "attempt")));
+        let max = best.max_attempts.map_or_else(String::new, |max| format!(" ({} a call)", counted(max, "attempt")));
         let [least, worst] = best.lost_range.map(whole);
         let range = if least == worst {
             String::new()
         } else {
             format!(" ({} to {} lost, by how its capacity is read)", thousands(least), thousands(worst))
         };
-        lines.push(format!("Under {}{most}, the model gives {}{range}.", best.policy, best.figures.in_words()));
+        lines.push(format!("Under {}{max}, the model gives {}{range}.", best.policy, best.figures.in_words()));
     }
     lines.push(format!(
         "With the waits of the log the model gives {}: within {} of what happened.",

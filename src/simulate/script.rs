@@ -27,7 +27,7 @@ pub struct Script {
 /// Words for answers that are not statuses.
 const WORDS: [&str; 9] = ["ok", "mid", "timeout", "reset", "spend-cap", "quota", "window", "too-long", "refused"];
 /// Maximum number of attempts before the call is cut off.
-const MOST: usize = 1_000;
+const MAX_ATTEMPTS: usize = 1_000;
 
 impl Script {
     /// Parses a script such as `529,mid,429(2),ok`; `529*` is a 529 forever.
@@ -59,7 +59,7 @@ fn answer(word: &str) -> Result<Answer, String> {
     };
     let hint_s = hint.map(|hint| seconds(word, hint)).transpose()?;
     let asked = hint_s.map_or(AskedWait::None, |s| AskedWait::of((s * 1e6) as i64));
-    let failure = Failure { hint: asked, logged_as_error: true, ..failure(name).ok_or_else(|| no_word(name))? };
+    let failure = Failure { hint: asked, logged_as_error: true, ..failure(name).ok_or_else(|| unknown_word(name))? };
     let verdict = (name != "ok" && failure.status != Some(200) || failure.mid_stream).then(|| classify(&failure));
     let verdict = verdict.flatten();
     Ok(Answer {
@@ -95,7 +95,7 @@ fn failure(name: &str) -> Option<Failure<'static>> {
     })
 }
 
-fn no_word(name: &str) -> String {
+fn unknown_word(name: &str) -> String {
     let rest = format!("give an HTTP status, with its retry-after in brackets as in 429(2), or {}", WORDS.join(", "));
     format!("no answer `{name}`{}", did_you_mean(name, WORDS, &rest))
 }
@@ -147,7 +147,7 @@ pub fn play(script: &Script, strategy: &Strategy, policy: &str, seed: u64) -> Sc
     let mut progress = Progress::default();
     let mut attempts: Vec<ScriptedAttempt> = Vec::new();
     let mut outcome = "open";
-    while let Some(answer) = script.answer(attempts.len()).filter(|_| attempts.len() < MOST) {
+    while let Some(answer) = script.answer(attempts.len()).filter(|_| attempts.len() < MAX_ATTEMPTS) {
         progress.attempts += 1;
         let is_second = strategy.has_fallen_back(progress.capacity_failures);
         progress.capacity_failures += u32::from(answer.class.is_some() && answer.bucket == Bucket::Capacity);
@@ -165,7 +165,7 @@ pub fn play(script: &Script, strategy: &Strategy, policy: &str, seed: u64) -> Sc
             let failed = Failed { bucket: answer.bucket, hint_s: answer.hint_s };
             strategy.decide(failed, &progress, false, &mut random)
         });
-        attempt.tell(decision, strategy, &progress);
+        attempt.record_decision(decision, strategy, &progress);
         attempts.push(attempt);
         match decision {
             None => outcome = "ok",
@@ -191,7 +191,7 @@ pub fn play(script: &Script, strategy: &Strategy, policy: &str, seed: u64) -> Sc
 
 impl ScriptedAttempt {
     /// Records what the client decided, and why.
-    fn tell(&mut self, decision: Option<Decision>, strategy: &Strategy, progress: &Progress) {
+    fn record_decision(&mut self, decision: Option<Decision>, strategy: &Strategy, progress: &Progress) {
         let budget = strategy.budget_s.unwrap_or_default();
         self.reason = match decision {
             None => "served".to_owned(),
@@ -237,10 +237,10 @@ mod tests {
     #[test]
     fn the_fourth_attempt_goes_to_the_fallback() {
         let call = play("529,mid,529,ok", &declared());
-        let told: Vec<_> = call.attempts.iter().map(|one| (one.endpoint, one.action, one.class)).collect();
+        let steps: Vec<_> = call.attempts.iter().map(|one| (one.endpoint, one.action, one.class)).collect();
         let busy = Some("overloaded");
         assert_eq!(
-            told,
+            steps,
             [
                 ("primary", "retry", busy),
                 ("primary", "retry", busy),
@@ -252,14 +252,14 @@ mod tests {
     }
 
     #[test]
-    fn a_hint_is_waited_for_and_changes_no_model() {
+    fn a_hint_is_obeyed_without_a_fallback() {
         let call = play("429(2),ok", &declared());
         assert_eq!((call.attempts[0].wait_s, call.attempts[0].class), (Some(2.0), Some("rate_limited")));
         assert_eq!((call.attempts[1].at_s, call.attempts[1].endpoint, call.outcome), (2.0, "primary", "ok"));
     }
 
     #[test]
-    fn what_cannot_succeed_is_sent_once() {
+    fn terminal_failures_are_not_retried() {
         for word in ["spend-cap", "quota", "window", "too-long", "refused", "400", "401", "413"] {
             let call = play(&format!("{word},ok"), &declared());
             assert_eq!((call.attempts.len(), call.outcome), (1, "failed"), "{word}");
@@ -280,11 +280,11 @@ mod tests {
         assert_eq!(play("529*", &Strategy { budget_s: None, ..declared() }).attempts.len(), 5);
         assert_eq!(play("529", &declared()).outcome, "open");
         let unbounded = Strategy { max_attempts: None, budget_s: None, ..declared() };
-        assert_eq!(play("529*", &unbounded).attempts.len(), MOST);
+        assert_eq!(play("529*", &unbounded).attempts.len(), MAX_ATTEMPTS);
     }
 
     #[test]
-    fn a_word_without_meaning_is_told_what_has_one() {
+    fn errors_list_the_known_words() {
         for (text, part) in [
             ("529,midd,ok", "no answer `midd`; did you mean `mid`"),
             ("xyz", "HTTP status"),

@@ -2,7 +2,7 @@
 
 use super::engine::{Outcome, Setup, run};
 use super::series::Counts;
-use super::words::{Named, Terms};
+use super::words::{NamedPolicy, PolicyTerms};
 use crate::model::rounded;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -146,7 +146,7 @@ pub struct Variation {
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The policy.
-    pub policy: Named,
+    pub policy: NamedPolicy,
     /// Capacity of the endpoint.
     pub capacity: u64,
 }
@@ -155,7 +155,7 @@ pub struct Case {
 ///
 /// # Errors
 /// Returns a message about an invalid name of a policy.
-pub fn cases(names: &[String], terms: &Terms, variation: &Variation) -> Result<Vec<Case>, String> {
+pub fn cases(names: &[String], terms: &PolicyTerms, variation: &Variation) -> Result<Vec<Case>, String> {
     let mut all: Vec<Case> = Vec::new();
     for capacity in &variation.capacities {
         for attempts in &variation.attempts {

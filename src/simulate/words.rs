@@ -1,4 +1,4 @@
-//! Policies by name: `full-jitter`, `gate+budget=60`, `layers=4x3`.
+//! Parses names of policies: `full-jitter`, `gate+budget=60`, `layers=4x3`.
 
 use crate::config::did_you_mean;
 use crate::model::{Jitter, Schedule};
@@ -6,7 +6,7 @@ use crate::policy::{Breaker, SDK, Strategy};
 
 /// A policy with the name by which it was requested.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Named {
+pub struct NamedPolicy {
     /// Name of the policy.
     pub name: String,
     /// Its behaviour.
@@ -14,12 +14,13 @@ pub struct Named {
 }
 
 /// Words for the waits of a policy.
-const SHAPES: [&str; 9] =
+const SCHEDULES: [&str; 9] =
     ["none", "immediate", "fixed", "exponential", "full-jitter", "equal-jitter", "decorrelated", "sdk", "declared"];
 /// Words for additions to it.
 const ADDITIONS: [&str; 8] =
     ["retry-after", "gate", "fallback", "budget", "breaker", "retry-budget", "layers", "attempts"];
 
+/// Values of additions without a figure.
 const ATTEMPTS: u32 = 8;
 const FALLBACK_AFTER: u32 = 3;
 const BUDGET_S: f64 = 900.0;
@@ -30,23 +31,23 @@ const LAYERS: (u32, u32) = (3, 3);
 
 /// The values that names of policies refer to.
 #[derive(Clone, Debug)]
-pub struct Terms {
+pub struct PolicyTerms {
     /// Default number of attempts, first wait, factor and cap, and everything that applies to all policies.
     pub base: Strategy,
     /// The policy of the configuration, if it declares one.
     pub declared: Option<Strategy>,
 }
 
-impl Terms {
+impl PolicyTerms {
     /// Parses a list of names; duplicates are ignored.
     ///
     /// # Errors
     /// Returns a message about the first invalid word.
-    pub fn read(&self, names: &[String]) -> Result<Vec<Named>, String> {
-        let mut all: Vec<Named> = Vec::new();
+    pub fn read(&self, names: &[String]) -> Result<Vec<NamedPolicy>, String> {
+        let mut all: Vec<NamedPolicy> = Vec::new();
         for name in names.iter().map(|name| name.trim()) {
             if all.iter().all(|known| known.name != name) {
-                all.push(Named { name: name.to_owned(), strategy: self.strategy(name)? });
+                all.push(NamedPolicy { name: name.to_owned(), strategy: self.strategy(name)? });
             }
         }
         if all.is_empty() { Err(format!("no policy is named; {}", known())) } else { Ok(all) }
@@ -54,20 +55,20 @@ impl Terms {
 
     fn strategy(&self, name: &str) -> Result<Strategy, String> {
         let words: Vec<&str> = name.split('+').collect();
-        let (shapes, additions): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| SHAPES.contains(word));
-        let mut strategy = match shapes.as_slice() {
+        let (schedules, additions): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| SCHEDULES.contains(word));
+        let mut strategy = match schedules.as_slice() {
             // Additions without a word for the waits apply to the best of them.
-            [] => self.shape("full-jitter")?,
-            [one] => self.shape(one)?,
+            [] => self.schedule("full-jitter")?,
+            [one] => self.schedule(one)?,
             [one, other, ..] => return Err(format!("policy `{name}`: `{one}` and `{other}` are two ways to wait")),
         };
         for word in additions {
-            add(&mut strategy, word)?;
+            apply_addition(&mut strategy, word)?;
         }
         Ok(strategy)
     }
 
-    fn shape(&self, word: &str) -> Result<Strategy, String> {
+    fn schedule(&self, word: &str) -> Result<Strategy, String> {
         let base = &self.base.schedule;
         let waits = |schedule: Schedule| Strategy { schedule, ..self.base.clone() };
         let jittered = |jitter| waits(Schedule { jitter, ..*base });
@@ -88,7 +89,7 @@ impl Terms {
 }
 
 /// Adds what `word` stands for, with the value after its `=`.
-fn add(strategy: &mut Strategy, word: &str) -> Result<(), String> {
+fn apply_addition(strategy: &mut Strategy, word: &str) -> Result<(), String> {
     let (name, figure) = word.split_once('=').map_or((word, None), |(name, figure)| (name, Some(figure)));
     match name {
         "retry-after" | "gate" if figure.is_some() => return Err(format!("`{name}` takes no figure")),
@@ -112,7 +113,7 @@ fn add(strategy: &mut Strategy, word: &str) -> Result<(), String> {
             (strategy.max_attempts, strategy.outer) = (Some(inner), outer);
         }
         _ => {
-            let words = SHAPES.into_iter().chain(ADDITIONS);
+            let words = SCHEDULES.into_iter().chain(ADDITIONS);
             return Err(format!("no policy `{name}`{}", did_you_mean(name, words, &known())));
         }
     }
@@ -121,19 +122,19 @@ fn add(strategy: &mut Strategy, word: &str) -> Result<(), String> {
 
 /// Returns a sentence with all words.
 fn known() -> String {
-    format!("there are {}, and to be joined to them by `+` {}", SHAPES.join(", "), ADDITIONS.join(", "))
+    format!("there are {}, and to be joined to them by `+` {}", SCHEDULES.join(", "), ADDITIONS.join(", "))
 }
 
 fn count(name: &str, figure: Option<&str>, default: u32) -> Result<u32, String> {
     let Some(figure) = figure else { return Ok(default) };
-    let wanted = || format!("`{name}={figure}`: give a whole number of 1 or more");
-    figure.parse().ok().filter(|count| *count >= 1).ok_or_else(wanted)
+    let expected = || format!("`{name}={figure}`: give a whole number of 1 or more");
+    figure.parse().ok().filter(|count| *count >= 1).ok_or_else(expected)
 }
 
-fn number(name: &str, figure: Option<&str>, default: f64, wanted: &str) -> Result<f64, String> {
+fn number(name: &str, figure: Option<&str>, default: f64, expected: &str) -> Result<f64, String> {
     let Some(figure) = figure else { return Ok(default) };
     let number = figure.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0);
-    number.ok_or_else(|| format!("`{name}={figure}`: give {wanted}"))
+    number.ok_or_else(|| format!("`{name}={figure}`: give {expected}"))
 }
 
 fn layers(figure: Option<&str>) -> Result<(u32, u32), String> {
@@ -149,14 +150,14 @@ mod tests {
 
     fn read(name: &str) -> Result<Strategy, String> {
         let waits = Schedule { base_s: 1.0, factor: 2.0, cap_s: f64::INFINITY, jitter: Jitter::Full };
-        let terms = Terms { base: Strategy::plain(waits, 5), declared: None };
+        let terms = PolicyTerms { base: Strategy::plain(waits, 5), declared: None };
         terms.read(&[name.to_owned()]).map(|mut all| all.remove(0).strategy)
     }
 
     #[test]
     fn every_word_has_a_meaning() {
-        let all: Vec<Strategy> = SHAPES.into_iter().chain(ADDITIONS).filter_map(|word| read(word).ok()).collect();
-        assert_eq!(all.len(), SHAPES.len() + ADDITIONS.len() - 1, "all but `declared`, which is not");
+        let all: Vec<Strategy> = SCHEDULES.into_iter().chain(ADDITIONS).filter_map(|word| read(word).ok()).collect();
+        assert_eq!(all.len(), SCHEDULES.len() + ADDITIONS.len() - 1, "all but `declared`, which is not");
         for (at, one) in all.iter().enumerate() {
             assert!(!all[..at].contains(one), "two words mean {one:?}");
         }
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_without_meaning_is_told_what_has_one() {
+    fn errors_list_the_known_words() {
         for (name, part) in [
             ("ful-jitter", "did you mean `full-jitter`"),
             ("gates", "did you mean `gate`"),

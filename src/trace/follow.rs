@@ -9,7 +9,7 @@ use crate::ingest::{Filter, IdField};
 use crate::judge::{self, CallRules, Judgement, KeptFinding, horizon};
 use crate::measure::{CallTerms, Spent};
 use crate::model::{AttemptTable, Flags, Origin, Severity, Symbol, Time};
-use crate::report::build::{finding_order, findings, sighting};
+use crate::report::build::{attempt_ref, finding_order, findings};
 use crate::trace::{Answer, Found};
 use crate::untrusted::masked;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -290,7 +290,7 @@ fn traced(call: &Call<'_>, position: usize, named: &HashSet<u32>, terms: &CallTe
     let detail = call.detail(position);
     let text = |symbol: Option<Symbol>| call.table().names.get(symbol?).map(masked);
     TracedAttempt {
-        sighting: sighting(call.table(), row, position),
+        attempt_ref: attempt_ref(call.table(), row, position),
         named: named.contains(&row) || call.views_of(row).any(|view| named.contains(&view)),
         platform_id: None,
         layer: text(Some(call.origin(position).layer)),
@@ -318,7 +318,7 @@ fn traced(call: &Call<'_>, position: usize, named: &HashSet<u32>, terms: &CallTe
 fn view_at(table: &AttemptTable, view: u32, position: usize) -> TracedView {
     let row = &table.rows[view as usize];
     TracedView {
-        sighting: sighting(table, view, position),
+        attempt_ref: attempt_ref(table, view, position),
         format: table.format(row.file),
         layer: table.names.get(table.origin(row).layer).map(masked),
         duration_ms: row.duration.as_ms(),
@@ -339,6 +339,6 @@ fn quote(trace: &mut Trace, found: &Found, raw: bool) {
         attempt.platform_id.clone_from(platform);
         attempt.raw.clone_from(raw);
         // A log may record the platform's id alone.
-        attempt.sighting.request_id = attempt.sighting.request_id.take().or_else(|| request.clone());
+        attempt.attempt_ref.request_id = attempt.attempt_ref.request_id.take().or_else(|| request.clone());
     }
 }

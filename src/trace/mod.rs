@@ -10,12 +10,12 @@ mod wait;
 pub use around::{Failures, HeadroomAround, LimitReading, Surroundings};
 pub use follow::traces;
 pub use peers::{PeerMeasure, Peers};
-pub use search::{Answer, Candidate, Found, Kind, MOST_IDS, Near, Place, Query, Searched, search};
+pub use search::{Answer, Candidate, Found, Kind, MAX_IDS, Near, Place, Query, Searched, search};
 pub use support::{Clock, SupportCase};
 pub use wait::WaitSource;
 
 use crate::model::{Outcome, Time};
-use crate::report::{Finding, Sighting};
+use crate::report::{AttemptRef, Finding};
 use serde::Serialize;
 
 /// Version of the JSON form of [`Traces`]. Within a version, fields are added but never renamed or removed.
@@ -145,7 +145,7 @@ impl TracedCall {
 pub struct TracedView {
     /// Position and contents of the record.
     #[serde(flatten)]
-    pub sighting: Sighting,
+    pub attempt_ref: AttemptRef,
     /// Name of the log's format.
     pub format: &'static str,
     /// Layer that wrote it, as logged.
@@ -159,7 +159,7 @@ pub struct TracedView {
 pub struct TracedAttempt {
     /// Position and contents of its record.
     #[serde(flatten)]
-    pub sighting: Sighting,
+    pub attempt_ref: AttemptRef,
     /// Whether its record contains the id asked for.
     pub named: bool,
     /// Request id given by the platform, in addition to the provider's.

@@ -7,7 +7,7 @@ use serde::Serialize;
 /// Minimum number of peers for a median.
 const LEAST: usize = 5;
 /// Minimum number of peers for a 95th percentile; of fewer, it would be the slowest peer.
-const LEAST_P95: usize = 20;
+const MIN_P95: usize = 20;
 
 /// A call compared with its peers: other calls of the same provider and model, with the same outcome, that began
 /// between `from` and `until`. Only what was read around the call is considered, not the whole log.
@@ -81,7 +81,7 @@ fn compare(this: i64, peers: impl Iterator<Item = i64>) -> Option<PeerMeasure> {
     (peers.len() >= LEAST).then(|| PeerMeasure {
         this_s: s(this),
         median_s: s(quantile(&peers, 50)),
-        p95_s: (peers.len() >= LEAST_P95).then(|| s(quantile(&peers, 95))),
+        p95_s: (peers.len() >= MIN_P95).then(|| s(quantile(&peers, 95))),
         below: peers.partition_point(|us| *us < this) as u64,
         of: peers.len() as u64,
     })

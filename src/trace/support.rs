@@ -50,12 +50,12 @@ pub enum Clock {
 
 impl Clock {
     fn of(call: &TracedCall, attempt: &TracedAttempt) -> Clock {
-        let ts = attempt.sighting.ts;
+        let ts = attempt.attempt_ref.ts;
         if is_untimed(ts) {
             Clock::None
         } else if is_undated(ts) {
             Clock::NoDate
-        } else if is_on_second(ts) && call.attempts.iter().all(|other| is_on_second(other.sighting.ts)) {
+        } else if is_on_second(ts) && call.attempts.iter().all(|other| is_on_second(other.attempt_ref.ts)) {
             Clock::Seconds
         } else if attempt.answered.is_some_and(is_on_second) && !is_on_second(ts) {
             // The log records the answer's time in whole seconds, and a duration from which the start was computed.
@@ -76,9 +76,9 @@ fn is_on_second(time: Time) -> bool {
 pub(super) fn cases(trace: &Trace) -> Vec<SupportCase> {
     let attempts = trace.calls.iter().flat_map(|call| call.attempts.iter().map(move |attempt| (call, attempt)));
     let mut failed: Vec<(&TracedCall, &TracedAttempt)> =
-        attempts.filter(|(_, attempt)| attempt.sighting.class.is_some()).collect();
+        attempts.filter(|(_, attempt)| attempt.attempt_ref.class.is_some()).collect();
     // Only a request that reached the provider has an id there.
-    let has_id = |attempt: &TracedAttempt| attempt.sighting.request_id.is_some() || attempt.platform_id.is_some();
+    let has_id = |attempt: &TracedAttempt| attempt.attempt_ref.request_id.is_some() || attempt.platform_id.is_some();
     failed.sort_by_key(|(_, attempt)| (!attempt.named, !has_id(attempt)));
     failed.into_iter().take(CASES).map(|(call, attempt)| case(call, attempt)).collect()
 }
@@ -87,13 +87,13 @@ fn case(call: &TracedCall, attempt: &TracedAttempt) -> SupportCase {
     let error = [attempt.error_type.as_deref(), attempt.error_code.as_deref()];
     let error: Vec<&str> = error.into_iter().flatten().collect();
     SupportCase {
-        request_id: attempt.sighting.request_id.clone(),
+        request_id: attempt.attempt_ref.request_id.clone(),
         platform_id: attempt.platform_id.clone(),
-        ts: attempt.sighting.ts,
+        ts: attempt.attempt_ref.ts,
         clock: Clock::of(call, attempt),
         provider: call.provider.clone(),
         model: call.model.clone(),
-        status: attempt.sighting.status,
+        status: attempt.attempt_ref.status,
         error: (!error.is_empty()).then(|| error.join(" / ")),
         message: attempt.message.clone(),
         account: call.account.clone(),

@@ -1,4 +1,4 @@
-//! Detection and masking of keys in text of a log, by their prefix or by the header or field that contains them.
+//! Detection and masking of secret keys in text of a log, by their prefix or by the header or field that contains them.
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use base64::Engine;
@@ -9,15 +9,15 @@ use std::sync::{LazyLock, OnceLock};
 /// Replacement for the secret part of a key.
 const MASK: &str = "…[masked]";
 
-/// A family of secrets, and how to recognise one.
-///
-/// The group `lead` of the pattern is kept, the rest of the match is masked.
+/// A family of secrets, and how they are recognized.
 struct Family {
-    /// Words of which every match contains at least one, ignoring case. They are all searched for in one pass, before
-    /// any pattern is compiled.
+    /// Words of which every match contains at least one, ignoring case. The words of all families are searched for in one
+    /// pass, before any pattern is compiled.
     words: &'static [&'static str],
     /// If not empty, every match also contains one of these bytes.
     required_bytes: &'static [u8],
+    /// What precedes the secret in a match is the group `lead` and stays readable; so does the group `tail` after it, if
+    /// there is one.
     pattern: &'static str,
     /// Returns whether the rest of a match is a secret; needed if the lead also occurs in prose or ordinary names.
     is_secret: fn(&str) -> bool,
@@ -41,13 +41,13 @@ const FAMILIES: [Family; 17] = [
         &["-----begin "],
         r"(?is)(?<lead>-----BEGIN )[A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*-----|\z)",
     ),
-    // Prefixes long enough to be recognised anywhere, even inside a word or an id.
+    // Prefixes that are long enough to be recognized anywhere, even inside a word or an id.
     always_secret(
         &["sk-ant-", "sk-proj-", "sk-or-", "sk-svcacct-", "sk-admin-"],
         r"(?<lead>(?i-u:sk-))(?i-u:ant|proj|or|svcacct|admin)-[A-Za-z0-9_-]{8,}",
     ),
-    // Keys with a known prefix, which is kept. Not inside a word such as `task-` or `risk-`; but they may follow an
-    // escape of JSON or of a URL, whose last character is a letter or a digit.
+    // Short prefixes, which must not be the end of a word such as `task-` or `risk-`. They may follow an escape of JSON or of
+    // a URL, whose last character is a letter or a digit.
     family(
         &["sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "xai-", "xai_", "plx-", "plx_", "lpat-", "lpat_", "hf_"],
         r"(?:^|[^A-Za-z0-9]|\\[bfnrt]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2})(?<lead>(?i-u:(?:(?:sk|pk|rk|xai|gsk|pplx|glpat)[-_])|hf_))[A-Za-z0-9][A-Za-z0-9_-]{7,}",
@@ -65,16 +65,17 @@ const FAMILIES: [Family; 17] = [
         ],
         r"(?<lead>gh[pousr]_|github_pat_|xox[abeoprs]-|eyJ)[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]*)*",
     ),
-    // The same in another case than they are issued in, as a logger or a person may write them.
+    // The prefixes of the three families above in another case than they are issued in, as a logger or a person may write
+    // them.
     family(
         &[
             "aiza", "ya29.", "akia", "asia", "absk", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "hub_pat_", "xoxa-",
             "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "eyj",
         ],
         r"(?:^|[^A-Za-z0-9]|\\[bfnrt]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2})(?<lead>(?i-u:aiza|ya29\.|akia|asia|absk|gh[pousr]_|github_pat_|xox[abeoprs]-|eyj))[A-Za-z0-9_-]{12,}",
-        looks_mixed,
+        looks_issued_with_digit,
     ),
-    // A header or field with a key, whatever its value is.
+    // Headers and fields whose value is a secret, whatever it looks like.
     always_secret(
         &["api-key", "subscription-key"],
         r#"(?<lead>(?i-u:x-api|x-goog-api|api|subscription)(?i-u:-key)\\?["']?\s*[:=]\s*\\?["']?)[^\s"'\\,;&}\]…]{4,}(?:…\[masked\])?"#,
@@ -83,7 +84,8 @@ const FAMILIES: [Family; 17] = [
         &["authorization"],
         r#"(?<lead>(?i-u:authorization)\\?["']?\s*[:=,]\s*\\?["']?(?i-u:bearer|basic|token)\s+)[^\s"'\\,;…]+(?:…\[masked\])?"#,
     ),
-    // A header without a scheme: as a key of JSON its value is a secret, in prose only if it looks like one.
+    // An `authorization` header without a scheme. As a member of JSON its value is a secret; in prose only if it looks like
+    // one.
     always_secret(
         &["authorization"],
         r#"(?<lead>(?i-u:authorization)\\?["']\s*[:=,]\s*\\?["'])[^\s"'\\,;…]{4,}(?<tail>\\?["'])"#,
@@ -94,10 +96,10 @@ const FAMILIES: [Family; 17] = [
         &["cookie"],
         r#"(?<lead>(?i-u:cookie2?)\\?["']?\s*[:=,]\s*\[?\\?["']?)[A-Za-z0-9_.$-]+=[^"'\r\n\\\]…]+"#,
     ),
-    family(&["basic"], r"(?<lead>\b(?i-u:basic)(?:\s+|%20|\+))[A-Za-z0-9+/]{8,}={0,2}", is_basic),
+    family(&["basic"], r"(?<lead>\b(?i-u:basic)(?:\s+|%20|\+))[A-Za-z0-9+/]{8,}={0,2}", is_basic_credentials),
     secret_if_random(&["bearer"], r"(?<lead>\b(?i-u:bearer)(?:\s+|%20|\+))[A-Za-z0-9._~+/=-]{8,}"),
     Family {
-        // The word alone may be the name of a field.
+        // Without `:` or `=`, the word has no value: it may be the name of a field in prose.
         required_bytes: b":=",
         ..secret_if_random(
             &[
@@ -134,7 +136,7 @@ const FAMILIES: [Family; 17] = [
 static WORDS: LazyLock<Option<(AhoCorasick, Vec<usize>)>> = LazyLock::new(|| {
     let words = FAMILIES.iter().enumerate().flat_map(|(nth, family)| family.words.iter().map(move |word| (nth, *word)));
     let (families, words): (Vec<usize>, Vec<&str>) = words.unzip();
-    // Fast to build, since a report contains little text.
+    // This kind is the fastest to build, which matters more than the search, since a report contains little text.
     let kind = Some(AhoCorasickKind::ContiguousNFA);
     let words = AhoCorasick::builder().ascii_case_insensitive(true).prefilter(false).kind(kind).build(words).ok()?;
     Some((words, families))
@@ -163,16 +165,17 @@ pub fn mask_keys(text: &str) -> Cow<'_, str> {
     shown
 }
 
-/// Bits that tell the first three bytes of a word, by [`after`].
+/// Number of values of [`push_byte`]: five bits of each of three bytes.
 const STARTS: usize = 1 << 15;
 
-/// Returns three bytes as a number of [`STARTS`], given that of the three bytes one earlier: the low five bits of each,
-/// which are the same for capital and small letters.
-const fn after(before: usize, byte: u8) -> usize {
-    (before << 5 | (byte & 31) as usize) % STARTS
+/// Returns the number that stands for the last three bytes of a text: the low five bits of each, which are the same for
+/// capital and small letters. `previous` is the number before `byte`.
+const fn push_byte(previous: usize, byte: u8) -> usize {
+    (previous << 5 | (byte & 31) as usize) % STARTS
 }
 
-/// The first three bytes of every word. Shorter words are in [`SHORT_WORD`].
+/// A bit for each number of [`push_byte`]: whether a word starts with bytes of that number. The only shorter word is
+/// [`SHORT_WORD`].
 const WORD_STARTS: [u64; STARTS / 64] = {
     let mut starts = [0; STARTS / 64];
     let mut family = 0;
@@ -181,7 +184,7 @@ const WORD_STARTS: [u64; STARTS / 64] = {
         let mut nth = 0;
         while nth < words.len() {
             if let [a, b, c, ..] = *words[nth].as_bytes() {
-                let start = after(after(after(0, a), b), c);
+                let start = push_byte(push_byte(push_byte(0, a), b), c);
                 starts[start / 64] |= 1 << (start % 64);
             }
             nth += 1;
@@ -194,12 +197,12 @@ const WORD_STARTS: [u64; STARTS / 64] = {
 /// The only word of fewer than three bytes.
 const SHORT_WORD: u8 = b'@';
 
-/// Whether a word may begin anywhere in `text`. Few ids contain a start of one, and searching for whole words takes
-/// longer.
+/// Whether a word may begin anywhere in `text`. It is checked before searching for whole words, which takes longer,
+/// because most texts are ids that contain no start of a word.
 fn may_begin_a_word(text: &str) -> bool {
     let mut start = 0;
     text.bytes().any(|byte| {
-        start = after(start, byte);
+        start = push_byte(start, byte);
         byte == SHORT_WORD || WORD_STARTS[start / 64] >> (start % 64) & 1 != 0
     })
 }
@@ -223,8 +226,8 @@ fn masked(found: &Captures<'_>, is_secret: fn(&str) -> bool) -> String {
     format!("{before}{MASK}{}", found.name("tail").map_or("", |tail| tail.as_str()))
 }
 
-/// Returns whether `secret` looks like an issued key rather than a name in words: a run of twelve letters or digits, or
-/// of eight with both, or 20 characters with capitals, small letters and digits.
+/// Returns whether `secret` looks like an issued key rather than a name made of words: it has a run of twelve letters or
+/// digits, or of eight with both, or it has 20 characters with capitals, small letters and digits.
 fn looks_issued(secret: &str) -> bool {
     let has = |text: &str, kind: fn(&u8) -> bool| text.bytes().any(|byte| kind(&byte));
     let mixed = |text: &str| has(text, u8::is_ascii_digit) && has(text, u8::is_ascii_alphabetic);
@@ -236,19 +239,19 @@ fn looks_issued(secret: &str) -> bool {
     is_varied || secret.split(['-', '_']).any(is_run)
 }
 
-/// Returns whether a long run with digits follows the prefix at once.
-fn looks_mixed(secret: &str) -> bool {
+/// Returns whether `secret` begins with a letter or a digit, contains a digit, and looks like an issued key.
+fn looks_issued_with_digit(secret: &str) -> bool {
     let starts_alphanumeric = secret.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
     starts_alphanumeric && secret.bytes().any(|byte| byte.is_ascii_digit()) && looks_issued(secret)
 }
 
-/// Returns whether it is a name and password in base64, as in RFC 7617.
-fn is_basic(secret: &str) -> bool {
+/// Returns whether `secret` is a name and a password in base64 (RFC 7617).
+fn is_basic_credentials(secret: &str) -> bool {
     let engine = &base64::engine::general_purpose::STANDARD_NO_PAD;
     engine.decode(secret.trim_end_matches('=')).is_ok_and(|text| text.contains(&b':'))
 }
 
-/// Returns whether it is unlike a word of prose: it contains a digit or is long.
+/// Returns whether `secret` is unlike a word of prose: it contains a digit or is long.
 fn looks_random(secret: &str) -> bool {
     secret.len() >= 24 || secret.bytes().any(|byte| byte.is_ascii_digit())
 }
@@ -258,7 +261,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_word_begins_a_word() {
+    fn every_word_is_found_by_its_start() {
         for word in FAMILIES.iter().flat_map(|family| family.words) {
             assert!(may_begin_a_word(word) && may_begin_a_word(&format!("x{}", word.to_uppercase())), "{word}");
         }
@@ -310,12 +313,12 @@ mod tests {
             ("Cookie: session=0123", "Cookie: …[masked]"),
         ] {
             assert_eq!(mask_keys(raw), shown, "{raw}");
-            assert_eq!(mask_keys(shown), shown, "twice is once: {raw}");
+            assert_eq!(mask_keys(shown), shown, "masking twice changes nothing: {raw}");
         }
     }
 
     #[test]
-    fn prose_about_keys_stays() {
+    fn prose_about_keys_is_not_masked() {
         for text in [
             "invalid x-api-key",
             "x-api-key header is required",
@@ -349,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_a_pattern_begins_with_holds_a_word_of_its_family() {
+    fn every_lead_of_a_pattern_contains_a_word_of_its_family() {
         let leads: [&[&str]; FAMILIES.len()] = [
             &["-----BEGIN PRIVATE KEY-----", "-----BEGIN RSA PRIVATE KEY-----"],
             &["sk-ant-", "sk-proj-", "sk-or-", "sk-svcacct-", "sk-admin-"],

@@ -11,8 +11,8 @@ use std::borrow::Cow;
 
 /// Replacement for a line break.
 const LINE_BREAK: &str = " ⏎ ";
-/// Maximum number of combining marks on one letter; with more, it covers the lines around it.
-const MARKS_A_LETTER: usize = 4;
+/// Maximum number of combining marks per letter; more of them would cover the lines above and below.
+const MAX_MARKS_PER_LETTER: usize = 4;
 
 /// Applies [`mask_keys`] and [`terminal`].
 #[must_use]
@@ -23,11 +23,12 @@ pub fn safe(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns `text` as one line that can neither control a terminal nor look like something else: control characters
-/// become their symbols (ESC is `␛`), bidirectional and invisible ones `�`, a tab becomes a space, line breaks ` ⏎ `.
+/// Returns `text` as one line that can neither control a terminal nor be mistaken for other text. Control characters are
+/// replaced by their symbols (ESC by `␛`), bidirectional and invisible characters by `�`, a tab by a space, and line breaks
+/// by ` ⏎ `.
 #[must_use]
 pub fn terminal(text: &str) -> Cow<'_, str> {
-    if is_plain(text) || !text.chars().any(is_suspect) {
+    if is_printable_ascii(text) || !text.chars().any(may_need_change) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 16);
@@ -46,9 +47,10 @@ pub fn terminal(text: &str) -> Cow<'_, str> {
             // Indentation after a line break is dropped.
             ' ' | '\t' if shown.ends_with(LINE_BREAK) => {}
             '\t' => shown.push(' '),
+            // U+2400 is the symbol of NUL; those of the other control characters follow.
             '\0'..'\x20' => shown.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('�')),
             '\x7f' => shown.push('␡'),
-            _ if is_variation(c) || marks > MARKS_A_LETTER => {}
+            _ if is_variation(c) || marks > MAX_MARKS_PER_LETTER => {}
             _ if is_hidden(c) => shown.push('�'),
             _ => shown.push(c),
         }
@@ -56,12 +58,14 @@ pub fn terminal(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Returns whether it is printable ASCII, the usual case. Without an early exit the loop is vectorized.
-fn is_plain(text: &str) -> bool {
-    text.bytes().fold(true, |plain, byte| plain & (0x20..0x7f).contains(&byte))
+/// Returns whether `text` is printable ASCII, as nearly all texts are. The loop has no early exit, so that the compiler can
+/// vectorize it.
+fn is_printable_ascii(text: &str) -> bool {
+    text.bytes().fold(true, |is_printable, byte| is_printable & (0x20..0x7f).contains(&byte))
 }
 
-fn is_suspect(c: char) -> bool {
+/// Returns whether [`terminal`] may replace or drop a character.
+fn may_need_change(c: char) -> bool {
     c < ' ' || c == '\x7f' || is_line_break(c) || is_hidden(c) || is_variation(c) || is_mark(c)
 }
 
@@ -80,16 +84,17 @@ fn is_hidden(c: char) -> bool {
         || is_noncharacter(c)
 }
 
-/// Returns whether it is one of the 66 noncharacters of Unicode, some of which are not allowed in XML.
+/// Returns whether a character is one of the 66 noncharacters of Unicode, some of which are not allowed in XML.
 fn is_noncharacter(c: char) -> bool {
     matches!(c, '\u{fdd0}'..='\u{fdef}') || u32::from(c) & 0xfffe == 0xfffe
 }
 
-/// Returns whether it is a variation selector, which can change the width of a character in a terminal.
+/// Returns whether a character is a variation selector, which can change the width of a character in a terminal.
 fn is_variation(c: char) -> bool {
     matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
+/// Returns whether a character is a combining mark.
 fn is_mark(c: char) -> bool {
     matches!(c,
         '\u{300}'..='\u{34e}' | '\u{350}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{1ab0}'..='\u{1aff}'
@@ -115,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_commands_a_terminal_is_shown_instead() {
+    fn control_characters_are_replaced_by_symbols() {
         for (raw, shown) in [
             ("plain text, tab\tand ümläut 日本", "plain text, tab and ümläut 日本"),
             ("\x1b[31mred\x1b[0m", "␛[31mred␛[0m"),
@@ -133,7 +138,7 @@ mod tests {
             ("z\u{300}\u{301}\u{302}\u{303}\u{304}\u{305}\u{306}", "z\u{300}\u{301}\u{302}\u{303}"),
         ] {
             assert_eq!(terminal(raw), shown, "{raw:?}");
-            assert_eq!(terminal(shown), shown, "stable: {raw:?}");
+            assert_eq!(terminal(shown), shown, "replacing twice changes nothing: {raw:?}");
         }
     }
 

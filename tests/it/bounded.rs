@@ -83,10 +83,11 @@ fn fifty_random_logs() {
 
 #[test]
 fn what_happens_within_seconds_is_seen_hours_later() {
-    for seed in 1..=2 {
+    // With several layers, attempts of one may be described by the other too.
+    for (seed, layers) in [(1, 1), (2, 1), (3, 2)] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("storms.jsonl");
-        std::fs::write(&path, Storms::of_hours(7, seed).log()).unwrap();
+        std::fs::write(&path, Storms::of_hours(7, seed, layers).log()).unwrap();
         for window in [700, 9_000] {
             let (report, held) = equal_report(std::slice::from_ref(&path), window, &format!("storms {seed}"));
             for rule in ["RL306", "RL501", "RL502", "RL506"] {
@@ -102,13 +103,15 @@ fn what_happens_within_seconds_is_seen_hours_later() {
 struct Storms {
     dice: Maker,
     calls: u64,
+    /// Number of layers that send.
+    layers: u64,
     /// When it is logged, and the record.
     lines: Vec<(u64, String)>,
 }
 
 impl Storms {
-    fn of_hours(hours: u64, seed: u64) -> Storms {
-        let mut storms = Storms { dice: Maker::new(seed), calls: 0, lines: Vec::new() };
+    fn of_hours(hours: u64, seed: u64, layers: u64) -> Storms {
+        let mut storms = Storms { dice: Maker::new(seed), calls: 0, layers, lines: Vec::new() };
         let end = hours * 3_600_000;
         let mut now = 0;
         while now < end {
@@ -141,9 +144,10 @@ impl Storms {
             format!(r#""status":429,"retry_after":{hint},"error_type":"rate_limit_error""#)
         });
         let line = format!(
-            r#"{{"ts":{},"run_id":"r{}","call_id":"c{call}","attempt":{attempt},"provider":"p","model":"m","duration_ms":120,"x-ratelimit-limit-requests":4000,"x-ratelimit-remaining-requests":3900,{outcome}}}"#,
+            r#"{{"ts":{},"run_id":"r{}","call_id":"c{call}","layer":"l{}","attempt":{attempt},"provider":"p","model":"m","duration_ms":120,"x-ratelimit-limit-requests":4000,"x-ratelimit-remaining-requests":3900,{outcome}}}"#,
             1_767_600_000_001 + sent,
             call % 3,
+            call % self.layers,
         );
         self.lines.push((sent + 120, line));
     }

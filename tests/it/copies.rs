@@ -42,6 +42,22 @@ fn attempts_that_two_inputs_hold_count_once() {
 }
 
 #[test]
+fn a_copy_of_a_file_counts_once_with_open_calls_alone_in_memory() {
+    let folder = folder();
+    std::fs::write(folder.path().join("copy.jsonl"), LOG).unwrap();
+    // Of the same size.
+    std::fs::write(folder.path().join("other.jsonl"), LOG.replace("\"m\"", "\"n\"").replace("20T", "21T")).unwrap();
+    let alone = report(folder.path(), &["agent.jsonl", "other.jsonl", "--memory", "bounded"]);
+    let both = report(folder.path(), &["agent.jsonl", "copy.jsonl", "other.jsonl", "--memory", "bounded"]);
+    for total in ["sends", "calls", "calls_ok", "retries", "wait_s", "errors", "warnings", "joined_by_guess"] {
+        assert_eq!(both["totals"][total], alone["totals"][total], "{total}");
+    }
+    assert_eq!((&both["classes"], &both["runs"]), (&alone["classes"], &alone["runs"]));
+    let notices = both["notices"].to_string();
+    assert!(notices.contains("hold the same 4 attempts") && notices.contains("counted once"), "{notices}");
+}
+
+#[test]
 fn three_inputs_with_the_same_attempts_count_once() {
     let folder = folder();
     let all = report(folder.path(), &["agent.jsonl", "converted.jsonl", "tables/attempts.csv"]);

@@ -29,6 +29,20 @@ fn log(lines: &[(u32, Line)]) -> String {
     lines.iter().map(one).collect()
 }
 
+/// The statuses of each call; the first call of a log has no name.
+fn statuses_by_call(log: &str) -> BTreeMap<String, Vec<u64>> {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("sdk.log"), log).unwrap();
+    let converted = run_in(folder.path(), &["convert", "sdk.log"]).stdout;
+    let mut calls: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+    for line in converted.lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        let call = line["call_id"].as_str().unwrap_or("first").to_owned();
+        calls.entry(call).or_default().push(line["status"].as_u64().unwrap());
+    }
+    calls
+}
+
 /// Two calls at once, of which each could have been the one that failed and was retried.
 fn overlapping() -> String {
     use Line::{Retry, Sent, Status};
@@ -98,15 +112,28 @@ fn a_response_goes_to_the_call_whose_key_shows_that_it_was_retried() {
         (900, Status(200)),
         (950, Status(200)),
     ]);
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("sdk.log"), log).unwrap();
-    let converted = run_in(folder.path(), &["convert", "sdk.log"]).stdout;
-    let mut calls: BTreeMap<String, Vec<u64>> = BTreeMap::new();
-    for line in converted.lines() {
-        let line: serde_json::Value = serde_json::from_str(line).unwrap();
-        let call = line["call_id"].as_str().unwrap_or("first").to_owned();
-        calls.entry(call).or_default().push(line["status"].as_u64().unwrap());
-    }
-    assert_eq!(calls["first"], [529, 200], "{converted}");
-    assert_eq!((&calls["second"], &calls["third"]), (&vec![200], &vec![200]), "{converted}");
+    let calls = statuses_by_call(&log);
+    assert_eq!(calls["first"], [529, 200]);
+    assert_eq!((&calls["second"], &calls["third"]), (&vec![200], &vec![200]));
+}
+
+#[test]
+fn responses_go_round_where_no_two_calls_could_have_got_each_others() {
+    use Line::{Retry, Sent, Status};
+    let log = log(&[
+        (0, Sent(Some("first"))),
+        (100, Sent(Some("second"))),
+        // Of `second` and then of `third`, although the calls before them have waited longer.
+        (200, Status(200)),
+        (300, Sent(Some("third"))),
+        (400, Status(200)),
+        // Of `first`, which had its answer of `second` before `third` was sent.
+        (500, Status(529)),
+        (501, Retry(450)),
+        (952, Sent(Some("first"))),
+        (1_100, Status(200)),
+    ]);
+    let calls = statuses_by_call(&log);
+    assert_eq!(calls["first"], [529, 200]);
+    assert_eq!((&calls["second"], &calls["third"]), (&vec![200], &vec![200]));
 }

@@ -25,6 +25,25 @@ const CASES: &[Case] = &[
         loud: &[],
     },
     Case {
+        name: "another address in an access log of JSON sends another request, and a port tells nothing",
+        log: &[
+            r#"{"time":"2026-05-20T10:00:00Z","client_ip":"10.0.0.1:40112","method":"POST","path":"/v1/messages","status":529}"#,
+            r#"{"time":"2026-05-20T10:00:01Z","client_ip":"10.0.0.2:51000","method":"POST","path":"/v1/messages","status":200}"#,
+            r#"{"time":"2026-05-20T10:00:02Z","client_ip":"10.0.0.1:40113","method":"POST","path":"/v1/messages","status":200}"#,
+        ],
+        calls: 2,
+        loud: &[],
+    },
+    Case {
+        name: "another address in an access log of logfmt sends another request, whatever proxy forwarded it",
+        log: &[
+            r#"time=2026-05-20T10:00:00Z remote_addr=10.9.9.9 x-forwarded-for="10.0.0.1, 10.9.9.9" method=POST path=/v1/messages status=529"#,
+            r#"time=2026-05-20T10:00:02Z remote_addr=10.9.9.9 x-forwarded-for="10.0.0.2, 10.9.9.9" method=POST path=/v1/messages status=200"#,
+        ],
+        calls: 2,
+        loud: &[],
+    },
+    Case {
         name: "another user agent sends another request, not a retry",
         log: &[
             r#"[2026-05-20T10:00:00.000Z] "POST /v1/messages HTTP/2" 529 - 154 91 226 - "10.0.0.1" "agent/1" "-" "llm" "-""#,

@@ -25,14 +25,51 @@ fn values_that_mean_nothing_are_counted_by_field_and_shown_once() {
 "#,
     );
     let line = |field: &str, count: u32, example: &str, line: u32| json!({ "field": field, "count": count, "example": example, "file": "log.jsonl", "line": line });
-    let expected =
-        [line("duration_ms", 2, "n/a", 1), line("retry_after", 2, "30 seconds", 1), line("stream", 1, "maybe", 2)];
+    let expected = [
+        line("duration_ms", 2, "n/a", 1),
+        line("max_tokens", 1, "many", 4),
+        line("retry_after", 2, "30 seconds", 1),
+        line("stream", 1, "maybe", 2),
+    ];
     assert_eq!(report["unreadable"], json!(expected));
     assert!(
         flat(&text).contains("2 values of duration_ms could not be read, so not used, such as \"n/a\" (log.jsonl:1)"),
         "{text}"
     );
     assert!(!text.contains("sk-ant-api03"), "{text}");
+}
+
+#[test]
+fn numbers_that_mean_nothing_are_counted_and_change_nothing() {
+    // Lines that are alike are read by a shorter way, which must count them too.
+    let sound: String = (0..4)
+        .map(|n| {
+            format!(
+                "{{\"ts\":\"2026-01-05T10:0{n}:00Z\",\"call_id\":\"c{n}\",\"attempt\":1,\"status\":200,\"duration_ms\":10,\
+                 \"input_tokens\":5,\"cost_usd\":0.5,\"ttft_ms\":3}}\n"
+            )
+        })
+        .collect();
+    let line = sound.lines().last().unwrap();
+    let cases = [
+        ("attempt", "1", "-3"),
+        ("attempt", "1", "2.5"),
+        ("cost_usd", "0.5", "-0.5"),
+        ("duration_ms", "10", "-10"),
+        ("input_tokens", "5", "-5"),
+        ("input_tokens", "5", "5.5"),
+        ("ttft_ms", "3", "-3"),
+    ];
+    for (field, good, bad) in cases {
+        let broken = line.replace(&format!("\"{field}\":{good}"), &format!("\"{field}\":{bad}"));
+        assert_ne!(broken, line);
+        let (told, _) = report(&format!("{sound}{broken}\n"));
+        let expected = json!([{ "field": field, "count": 1, "example": bad, "file": "log.jsonl", "line": 5 }]);
+        assert_eq!(told["unreadable"], expected, "{broken}");
+        let without = line.replace(&format!("\"{field}\":{good},"), "").replace(&format!(",\"{field}\":{good}"), "");
+        let (absent, _) = report(&format!("{sound}{without}\n"));
+        assert_eq!(told["totals"], absent["totals"], "{broken}");
+    }
 }
 
 #[test]
@@ -254,4 +291,45 @@ fn what_nothing_tells_apart_is_joined_by_guess_and_blames_nobody() {
         let told = report(&items(more)).0;
         assert_eq!((&told["totals"]["calls"], &told["totals"]["calls_ok"]), (&json!(3), &json!(2)), "{more:?}");
     }
+}
+
+#[test]
+fn an_incident_counts_what_was_sent_while_it_lasted() {
+    // Three calls are refused twice at once, and all succeed half a minute later; others succeed just before.
+    let line = |call: &str, attempt: u8, at: &str, status: u16| {
+        format!(
+            "{{\"ts\":\"2026-01-05T10:{at}Z\",\"call_id\":\"{call}\",\"attempt\":{attempt},\"status\":{status},\"duration_ms\":50}}\n"
+        )
+    };
+    let mut log: String = (0..4).map(|n| line(&format!("before-{n}"), 1, &format!("00:0{n}.000"), 200)).collect();
+    for call in ["a", "b", "c"] {
+        log += &line(call, 1, "00:04.000", 529);
+        log += &line(call, 2, "00:05.000", 529);
+        log += &line(call, 3, "00:09.000", 200);
+    }
+    let (report, text) = report(&log);
+    let incident = &report["incidents"][0];
+    assert_eq!(
+        (&incident["failed"], &incident["sends"], &incident["sends_exact"]),
+        (&6.into(), &6.into(), &true.into())
+    );
+    assert!(text.contains("6 of 6"), "{text}");
+}
+
+#[test]
+fn every_streak_of_refusals_of_a_run_counts() {
+    let refused = |hour: u8| -> String {
+        let line = |n: u8| {
+            format!(
+                "{{\"ts\":\"2026-01-05T{hour:02}:0{n}:00Z\",\"run_id\":\"r\",\"call_id\":\"c{hour}-{n}\",\"status\":401,\
+                 \"error_type\":\"authentication_error\",\"duration_ms\":50}}\n"
+            )
+        };
+        (0..4).map(line).collect()
+    };
+    let answered =
+        "{\"ts\":\"2026-01-05T10:30:00Z\",\"run_id\":\"r\",\"call_id\":\"ok\",\"status\":200,\"duration_ms\":50}\n";
+    let (report, _) = report(&format!("{}{answered}{}", refused(10), refused(11)));
+    let streaks = report["findings"].as_array().unwrap().iter().filter(|finding| finding["rule"] == "RL112").count();
+    assert_eq!((streaks, &report["totals"]["wasted_sends"]), (2, &6.into()), "{report}");
 }

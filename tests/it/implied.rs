@@ -36,6 +36,16 @@ fn a_record_that_tells_of_three_attempts_stands_for_three() {
 }
 
 #[test]
+fn the_text_says_what_a_counter_tells_of_however_few_the_records_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let one =
+        r#"{"ts":"2026-01-05T10:00:00Z","call_id":"c","request_id":"r1","status":503,"http.request.resend_count":2}"#;
+    std::fs::write(folder.path().join("log.jsonl"), one).unwrap();
+    let text = run_in(folder.path(), &["analyze", "--no-config", "log.jsonl"]).stdout;
+    assert!(text.contains("counters tell of 2 more"), "{text}");
+}
+
+#[test]
 fn what_a_gateway_sent_beneath_is_implied_and_judged() {
     let beneath = r#"{"ts":"2026-01-05T10:00:00Z","call_id":"c","attempt":1,"request_id":"r1","status":503,"headers":{"x-envoy-attempt-count":"3"}}
 {"ts":"2026-01-05T10:00:04Z","call_id":"c","attempt":2,"request_id":"r2","status":200,"headers":{"x-envoy-attempt-count":"2"}}"#;

@@ -132,7 +132,7 @@ fn ids_that_two_programs_use_for_requests_of_their_own_join_nothing() {
     assert_eq!(report_of["ledger"]["views"], 0);
     assert_eq!(report_of["totals"]["sends"], 6);
     // Counters that meet by chance.
-    let short = |log: &str| log.replace("7af7651916cd43dd8448eb211c803", "");
+    let short = |log: &str| log.replace("7af7651916cd43dd8448eb211c803", "r");
     let report_of = report(&[("client.jsonl", &short(CLIENT)), ("access.log", &short(NGINX))]);
     assert_eq!((&report_of["ledger"]["views"], &report_of["totals"]["sends"]), (&0.into(), &6.into()));
     // Two logs of one kind are of two clients.
@@ -179,4 +179,28 @@ fn several_attempts_with_one_trace_at_a_time_stay_apart_and_are_counted() {
     let one = |log: String| log.lines().next().unwrap().to_owned();
     let logs = [one(of("sdk", ["a", "b"])), one(of("gateway", ["x", "y"]))];
     assert_counts(&self::report(&[("client.jsonl", &logs[0]), ("gateway.jsonl", &logs[1])]), [1, 1, 1, 1]);
+}
+
+/// The notices that say how many attempts may be in two logs.
+fn told_twice(report: &Value) -> Vec<&str> {
+    let notices = report["notices"].as_array().unwrap().iter().map(|notice| notice.as_str().unwrap());
+    notices.filter(|notice| notice.contains("share an id") || notice.contains("shares an id")).collect()
+}
+
+#[test]
+fn attempts_that_may_be_in_two_logs_are_said_where_ids_or_clocks_do_not_show_it() {
+    let by_clock = |log: &str, minutes: u8| log.replace(":10:00:", &format!(":10:{minutes:02}:"));
+    let short = |log: &str| log.replace("7af7651916cd43dd8448eb211c803", "r");
+    let told = |client: &str, nginx: &str| {
+        let report = report(&[("client.jsonl", client), ("access.log", nginx)]);
+        assert_eq!((&report["ledger"]["views"], &report["totals"]["sends"]), (&0.into(), &6.into()));
+        told_twice(&report).iter().map(|notice| notice.split(' ').next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    // Clocks two minutes apart; ids too short to be unique, by the same clock and by another.
+    assert_eq!(told(CLIENT, &by_clock(NGINX, 2)), ["3"]);
+    assert_eq!(told(&short(CLIENT), &short(NGINX)), ["3"]);
+    assert_eq!(told(&short(CLIENT), &short(&by_clock(NGINX, 1))), ["3"]);
+    // Other attempts.
+    assert_eq!(told(CLIENT, &by_clock(NGINX, 9)), [""; 0]);
+    assert_eq!(told(&short(CLIENT), &short(&by_clock(NGINX, 9))), [""; 0]);
 }

@@ -39,7 +39,7 @@ pub(in crate::cli) struct ClassifyArgs {
 
 impl ClassifyArgs {
     /// Whether the options alone are enough to classify, without any text.
-    pub(in crate::cli) fn says_something(&self) -> bool {
+    pub(in crate::cli) fn is_enough_without_text(&self) -> bool {
         self.status.is_some()
     }
 }

@@ -114,7 +114,7 @@ pub(in crate::cli) struct CheckArgs {
 
     /// Stop the command after this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 300, help_heading = "Checking",
-          value_parser = listening::seconds_of_a_day)]
+          value_parser = listening::seconds_up_to_a_day)]
     pub(in crate::cli) timeout: u64,
 
     /// Exit with 1 if a finding is at or above this severity

@@ -8,14 +8,14 @@ pub(in crate::cli) fn time(text: &str, zone: Zone) -> Result<Time, String> {
     if let Some(age) = age_us(text) {
         return Ok(Time(now().0.saturating_sub(age)));
     }
-    // A date means its midnight, and seconds may be omitted.
-    let spelled = ["", ":00", " 00:00:00"].map(|rest| format!("{text}{rest}"));
-    if spelled.iter().any(|text| timestamp::is_skipped(text, zone)) {
+    // Seconds may be omitted, and a date alone means its midnight.
+    let completed = ["", ":00", " 00:00:00"].map(|suffix| format!("{text}{suffix}"));
+    if completed.iter().any(|text| timestamp::is_skipped(text, zone)) {
         return Err(format!(
             "`{text}` does not exist in {zone}, where clocks were set forward over it: give a time with its offset"
         ));
     }
-    spelled.iter().find_map(|text| timestamp::from_text(text, zone)).ok_or_else(|| {
+    completed.iter().find_map(|text| timestamp::from_text(text, zone)).ok_or_else(|| {
         format!("`{text}` is no time: give 2026-01-05, 2026-01-05T10:00:00Z, or an age such as 2h or 7d")
     })
 }

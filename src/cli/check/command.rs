@@ -20,7 +20,7 @@ pub(super) enum Ended {
 }
 
 /// Interval at which the command is polled for its exit.
-const PAUSE: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Environment variables from which clients read the base URL of an API, and the path they expect it to have.
 const BASE_URLS: [(&str, &str); 10] = [
@@ -81,10 +81,10 @@ pub(super) fn run(
         if let Some(status) = child.try_wait().map_err(failed)? {
             return Ok(Ended::of(status));
         }
-        match interrupts.recv_timeout(PAUSE) {
+        match interrupts.recv_timeout(POLL_INTERVAL) {
             Ok(()) => return Ok(stop(&mut child, Ended::Interrupted)),
             Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => std::thread::sleep(PAUSE),
+            Err(RecvTimeoutError::Disconnected) => std::thread::sleep(POLL_INTERVAL),
         }
         if Instant::now() >= deadline {
             return Ok(stop(&mut child, Ended::TimedOut));
@@ -99,24 +99,25 @@ fn stop(child: &mut Child, ended: Ended) -> Ended {
     ended
 }
 
-/// Shells, and programs that handle a signal, exit with this plus the number of the signal.
-const SIGNALLED: i32 = 128;
+/// Shells report a program that a signal ended by the exit code 128 plus the number of the signal (POSIX). Programs
+/// that handle the signal often exit with the same code.
+const SIGNAL_EXIT_BASE: i32 = 128;
 /// Highest number of a signal with a name of its own (POSIX; real-time signals follow).
 const LAST_SIGNAL: i32 = 31;
 
 impl Ended {
     fn of(status: std::process::ExitStatus) -> Ended {
         match status.code() {
-            Some(code) if (SIGNALLED + 1..=SIGNALLED + LAST_SIGNAL).contains(&code) => {
-                Ended::Killed(format!("exit code {code}, which stands for signal {}", code - SIGNALLED))
+            Some(code) if (SIGNAL_EXIT_BASE + 1..=SIGNAL_EXIT_BASE + LAST_SIGNAL).contains(&code) => {
+                Ended::Killed(format!("exit code {code}, which stands for signal {}", code - SIGNAL_EXIT_BASE))
             }
             Some(code) => Ended::Exited(code),
             None => Ended::Killed(status.to_string()),
         }
     }
 
-    /// Describes an end that is worth a word beside what the client did; `None` for exit code 0.
-    pub(super) fn remark(&self) -> Option<String> {
+    /// Describes how the command ended; `None` for exit code 0, which needs no mention.
+    pub(super) fn description(&self) -> Option<String> {
         match self {
             Ended::Exited(0) => None,
             Ended::Exited(code) => Some(format!("exit code {code}")),

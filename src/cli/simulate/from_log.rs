@@ -3,7 +3,7 @@
 use super::super::args::{InputArgs, PageForm, SimulateArgs};
 use super::super::error::CliError;
 use super::super::pages::{PageRequest, Pages};
-use super::super::{charts, config as settings, inputs, what_if};
+use super::super::{charts, config as configuration, inputs, what_if};
 use crate::config::Config;
 use crate::ingest;
 use crate::judge::judge;
@@ -37,9 +37,9 @@ fn counterfactual(args: &SimulateArgs, config: &Config) -> Result<Counterfactual
     let input = InputArgs { inputs: args.from_log.clone(), reading: args.reading.clone() };
     let reading = inputs::open(&input, args.page.verbose, |reading| reading.dialect = config.dialect())?;
     let ingested = reading.read(ingest::read)?;
-    let options = settings::options(config, Vec::new(), &input)?;
+    let options = configuration::options(config, Vec::new(), &input)?;
     let judgement = judge(&ingested.table, &options);
-    inputs::some_left(&ingested, &judgement, &options.filter)?;
+    inputs::require_calls(&ingested, &judgement, &options.filter)?;
     let all = what_if::incidents(&judgement.fleet);
     let found = match args.incident {
         Some(number) => all.get(number as usize - 1),

@@ -22,11 +22,11 @@ pub(super) fn run(args: &SimulateArgs) -> Result<u8, CliError> {
         return from_log::run(args, &config, &pages);
     }
     if let Some(script) = &args.script {
-        inputs::need_log(&args.reading, "a script has no calls of a log")?;
+        inputs::require_log(&args.reading, "a script has no calls of a log")?;
         return script::run(args, script, &terms, &pages);
     }
     if !terms::reads_log(args) {
-        inputs::need_log(&args.reading, "add --from-log LOG or --arrivals log=FILE")?;
+        inputs::require_log(&args.reading, "add --from-log LOG or --arrivals log=FILE")?;
     }
     let names = terms::names(&args.policy, &["none", "fixed", "exponential", "full-jitter"]);
     let variation = Variation {

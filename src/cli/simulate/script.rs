@@ -6,11 +6,11 @@ use super::super::pages::{PageRequest, Pages};
 use super::terms::names;
 use crate::policy::Strategy;
 use crate::render::{html, json, markdown, text};
-use crate::simulate::{Script, Terms, play};
+use crate::simulate::{PolicyTerms, Script, play};
 use std::io::Write;
 
 /// Plays the script to the first policy given; by default the declared one, or else full jitter.
-pub(super) fn run(args: &SimulateArgs, script: &str, terms: &Terms, pages: &Pages<'_>) -> Result<u8, CliError> {
+pub(super) fn run(args: &SimulateArgs, script: &str, terms: &PolicyTerms, pages: &Pages<'_>) -> Result<u8, CliError> {
     super::one_number_of_attempts(args, "--script")?;
     let script = Script::parse(script).map_err(|reason| CliError::Usage(format!("--script: {reason}")))?;
     let default = if terms.declared.is_some() { "declared" } else { "full-jitter" };

@@ -7,7 +7,7 @@ use crate::config::{Config, did_you_mean};
 use crate::ingest;
 use crate::model::{Jitter, Schedule};
 use crate::policy::Strategy;
-use crate::simulate::{Arrivals, Capacity, Model, Service, Setup, Terms, arrivals_of};
+use crate::simulate::{Arrivals, Capacity, Model, PolicyTerms, Service, Setup, arrivals_of};
 
 /// Default number of attempts of a task.
 pub(super) const ATTEMPTS: u32 = 5;
@@ -18,17 +18,17 @@ pub(super) fn names(named: &[String], default: &[&str]) -> Vec<String> {
 }
 
 /// Builds the settings common to all policies, and the policy that the configuration declares.
-pub(super) fn terms(args: &SimulateArgs, config: &Config) -> Terms {
+pub(super) fn terms(args: &SimulateArgs, config: &Config) -> PolicyTerms {
     let schedule = Schedule {
         base_s: args.base.unwrap_or(1.0),
         factor: args.factor.unwrap_or(2.0),
         cap_s: args.cap.unwrap_or(f64::INFINITY),
         jitter: Jitter::Full,
     };
-    let only_budget = args.budget.is_some() && args.attempts.is_empty();
+    let is_limited_by_budget_only = args.budget.is_some() && args.attempts.is_empty();
     let attempts = args.attempts.first().copied().unwrap_or(ATTEMPTS);
     let base = Strategy {
-        max_attempts: (!only_budget).then_some(attempts),
+        max_attempts: (!is_limited_by_budget_only).then_some(attempts),
         gate: args.gate,
         obeys_hints: args.gate,
         fallback_after: args.fallback_after,
@@ -36,7 +36,7 @@ pub(super) fn terms(args: &SimulateArgs, config: &Config) -> Terms {
         ..Strategy::plain(schedule, attempts)
     };
     let declared = config.policies.iter().next().map(|policy| Strategy::declared(policy, &base));
-    Terms { base, declared }
+    PolicyTerms { base, declared }
 }
 
 /// An endpoint, except for its capacity.
@@ -63,7 +63,7 @@ pub(super) fn endpoint(args: &SimulateArgs) -> Result<EndpointTerms, CliError> {
         hint_s: args.retry_after,
         horizon: args.horizon,
         steps_per_s,
-        least_wait: 1,
+        min_wait: 1,
     };
     let in_words = args.service.clone().unwrap_or_else(|| "one tick".to_owned());
     Ok(EndpointTerms { setup, at_once: service.is_some(), arrivals: arrivals_in_words, service: in_words })
@@ -80,12 +80,15 @@ fn arrivals(args: &SimulateArgs, steps_per_s: f64) -> Result<(Arrivals, String),
     match word {
         "burst" if figure.is_empty() => Ok((Arrivals::Burst(args.tasks), "all at once".to_owned())),
         "poisson" => {
-            let rate = positive(figure).ok_or_else(|| refused(text, "arrivals", "a rate a second, as in poisson=4"))?;
+            let rate =
+                positive(figure).ok_or_else(|| invalid_value(text, "arrivals", "a rate a second, as in poisson=4"))?;
             let words = format!("{figure} a second, independent of each other");
             Ok((Arrivals::Poisson(args.tasks, steps_per_s / rate), words))
         }
-        "burst" => Err(refused(text, "arrivals", "burst alone: --tasks says how many")),
-        "log" if figure.is_empty() => Err(refused(text, "arrivals", "the path of a log, as in log=attempts.jsonl")),
+        "burst" => Err(invalid_value(text, "arrivals", "burst alone: --tasks says how many")),
+        "log" if figure.is_empty() => {
+            Err(invalid_value(text, "arrivals", "the path of a log, as in log=attempts.jsonl"))
+        }
         "log" => log(figure, args, steps_per_s),
         _ => {
             let known = "there are burst, poisson=RATE and log=FILE";
@@ -102,8 +105,8 @@ fn log(path: &str, args: &SimulateArgs, steps_per_s: f64) -> Result<(Arrivals, S
     let ingested = inputs::open(&input, args.page.verbose, |_| ())?.read(ingest::read)?;
     let times = arrivals_of(&ingested.table, &filter, args.reading.complete);
     let Some(first) = times.first().copied() else {
-        let choices = args.reading.choices().join(", ");
-        return Err(CliError::NoAttempts(format!("no call of {path} is left by {choices}")));
+        let filter_options = args.reading.filter_options().join(", ");
+        return Err(CliError::NoAttempts(format!("no call of {path} is left by {filter_options}")));
     };
     let steps = times.iter().map(|us| ((us - first) as f64 / 1e6 * steps_per_s) as u64).collect();
     Ok((Arrivals::At(steps), format!("as the calls of {path}")))
@@ -116,7 +119,7 @@ fn service(args: &SimulateArgs, steps_per_s: f64) -> Result<Option<Service>, Cli
     match (word, mean) {
         ("fixed", Some(steps)) => Ok(Some(Service::Fixed((steps.round() as u64).max(1)))),
         ("exponential", Some(mean)) => Ok(Some(Service::Exponential(mean))),
-        ("fixed" | "exponential", None) => Err(refused(text, "service", "seconds, as in fixed=0.8")),
+        ("fixed" | "exponential", None) => Err(invalid_value(text, "service", "seconds, as in fixed=0.8")),
         _ => {
             let like = did_you_mean(word, ["fixed", "exponential"], "there are fixed=SECONDS and exponential=MEAN");
             Err(CliError::Usage(format!("--service {text}: no such service{like}")))
@@ -128,12 +131,12 @@ fn positive(text: &str) -> Option<f64> {
     text.parse().ok().filter(|x: &f64| x.is_finite() && *x > 0.0)
 }
 
-fn refused(text: &str, option: &str, wanted: &str) -> CliError {
+fn invalid_value(text: &str, option: &str, wanted: &str) -> CliError {
     CliError::Usage(format!("--{option} {text}: give {wanted}"))
 }
 
 /// Describes the model in the output.
-pub(super) fn model(args: &SimulateArgs, terms: &Terms, endpoint: &EndpointTerms) -> Model {
+pub(super) fn model(args: &SimulateArgs, terms: &PolicyTerms, endpoint: &EndpointTerms) -> Model {
     let Schedule { base_s, factor, cap_s, .. } = terms.base.schedule;
     let tasks = match &endpoint.setup.arrivals {
         Arrivals::Burst(tasks) | Arrivals::Poisson(tasks, _) => u64::from(*tasks),

@@ -2,16 +2,16 @@
 
 use crate::cli::{args::TraceArgs, error::CliError};
 use crate::ingest::looks_like_a_log;
-use crate::trace::MOST_IDS;
+use crate::trace::MAX_IDS;
 use std::io::IsTerminal;
 use std::path::Path;
 
 /// Characters often copied along with an id: quotes, brackets and punctuation.
-const AROUND_IDS: [char; 12] = ['"', '\'', '`', '(', ')', '[', ']', '<', '>', ',', ';', '\u{feff}'];
+const SURROUNDING_CHARS: [char; 12] = ['"', '\'', '`', '(', ')', '[', ']', '<', '>', ',', ';', '\u{feff}'];
 
-/// The arguments, separated.
+/// The ids and inputs among the arguments.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct Arguments {
     pub(super) ids: Vec<String>,
     pub(super) inputs: Vec<String>,
     /// Ids that are also the names of existing files.
@@ -20,27 +20,27 @@ pub(super) struct Asked {
     pub(super) is_stdin_implied: bool,
 }
 
-/// Separates ids from inputs. An argument that exists, is a pattern, or is named like a log is an input; any other is
-/// an id. If all arguments are inputs, the first is taken for the id.
-pub(super) fn split(args: &TraceArgs) -> Result<Asked, CliError> {
+/// Separates ids from inputs. An argument that names an existing file, is a pattern, or is named like a log is an input;
+/// any other is an id. If all arguments are inputs, the first is used as the id.
+pub(super) fn split(args: &TraceArgs) -> Result<Arguments, CliError> {
     let given = &args.input.inputs;
-    let mut asked = if args.id.is_empty() {
-        apart(given, is_input)?
+    let mut arguments = if args.id.is_empty() {
+        separate(given, is_input)?
     } else {
-        Asked { ids: args.id.clone(), inputs: given.clone(), ..Asked::default() }
+        Arguments { ids: args.id.clone(), inputs: given.clone(), ..Arguments::default() }
     };
-    check(&mut asked.ids)?;
-    if asked.inputs.is_empty() {
+    clean_ids(&mut arguments.ids)?;
+    if arguments.inputs.is_empty() {
         if std::io::stdin().is_terminal() {
-            return Err(asked.no_input());
+            return Err(arguments.no_input());
         }
-        asked.is_stdin_implied = true;
-        asked.inputs.push("-".to_owned());
+        arguments.is_stdin_implied = true;
+        arguments.inputs.push("-".to_owned());
     }
-    Ok(asked)
+    Ok(arguments)
 }
 
-impl Asked {
+impl Arguments {
     /// Error for arguments without an input.
     pub(super) fn no_input(&self) -> CliError {
         CliError::Usage(format!(
@@ -50,26 +50,26 @@ impl Asked {
     }
 }
 
-fn apart(given: &[String], is_input: impl Fn(&str) -> bool) -> Result<Asked, CliError> {
+fn separate(given: &[String], is_input: impl Fn(&str) -> bool) -> Result<Arguments, CliError> {
     let named_like_a_log = |text: &str| looks_like_a_log(Path::new(text));
-    let mut asked = Asked::default();
+    let mut arguments = Arguments::default();
     let is_id = |text: &str| !is_input(text) && !is_path(text) && !named_like_a_log(text);
     let any_id = given.iter().any(|text| is_id(text));
-    for (nth, text) in given.iter().enumerate() {
+    for (index, text) in given.iter().enumerate() {
         // An id may contain a slash: the first argument is an id unless another argument must be one.
-        if is_id(text) || (nth == 0 && !any_id && !is_input(text) && !named_like_a_log(text)) {
-            asked.ids.extend(text.split(',').map(str::to_owned));
+        if is_id(text) || (index == 0 && !any_id && !is_input(text) && !named_like_a_log(text)) {
+            arguments.ids.extend(text.split(',').map(str::to_owned));
         } else {
-            asked.inputs.push(text.clone());
+            arguments.inputs.push(text.clone());
         }
     }
-    if !asked.ids.is_empty() {
-        return Ok(asked);
+    if !arguments.ids.is_empty() {
+        return Ok(arguments);
     }
     match given {
         [first, _, ..] if first != "-" && !named_like_a_log(first) && !first.contains(['*', '?']) => {
-            let inputs = asked.inputs.split_off(1);
-            Ok(Asked { ids: vec![first.clone()], inputs, files: vec![first.clone()], ..Asked::default() })
+            let inputs = arguments.inputs.split_off(1);
+            Ok(Arguments { ids: vec![first.clone()], inputs, files: vec![first.clone()], ..Arguments::default() })
         }
         _ => Err(CliError::Usage(format!(
             "no id to look for: {} an input; retrylens trace ID INPUT..., or --id ID where the id is also the name of \
@@ -89,13 +89,13 @@ fn is_path(text: &str) -> bool {
 }
 
 /// Trims surrounding characters from the ids, removes empty and repeated ones, and checks their number.
-fn check(ids: &mut Vec<String>) -> Result<(), CliError> {
-    let is_around = |c: char| c.is_whitespace() || AROUND_IDS.contains(&c);
-    let bare = |id: &String| {
-        id.trim_start_matches(is_around).trim_end_matches(|c| is_around(c) || matches!(c, '.' | ':')).to_owned()
+fn clean_ids(ids: &mut Vec<String>) -> Result<(), CliError> {
+    let surrounds = |c: char| c.is_whitespace() || SURROUNDING_CHARS.contains(&c);
+    let trimmed = |id: &String| {
+        id.trim_start_matches(surrounds).trim_end_matches(|c| surrounds(c) || matches!(c, '.' | ':')).to_owned()
     };
     let mut known = Vec::new();
-    for id in ids.iter().map(bare).filter(|id| !id.is_empty()) {
+    for id in ids.iter().map(trimmed).filter(|id| !id.is_empty()) {
         if !known.contains(&id) {
             known.push(id);
         }
@@ -103,9 +103,9 @@ fn check(ids: &mut Vec<String>) -> Result<(), CliError> {
     if known.is_empty() {
         return Err(CliError::Usage("the id is empty: retrylens trace ID INPUT...".to_owned()));
     }
-    if known.len() > MOST_IDS {
+    if known.len() > MAX_IDS {
         return Err(CliError::Usage(format!(
-            "{} ids are too many at once: give at most {MOST_IDS}, or the id of their run",
+            "{} ids are too many at once: give at most {MAX_IDS}, or the id of their run",
             known.len()
         )));
     }
@@ -118,11 +118,11 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    fn told(given: &[&str]) -> (Vec<String>, Vec<String>) {
+    fn separated(given: &[&str]) -> (Vec<String>, Vec<String>) {
         let given: Vec<String> = given.iter().map(|text| (*text).to_owned()).collect();
         let exists = |text: &str| matches!(text, "-" | "logs" | "a.jsonl" | "b.jsonl" | "run-1") || text.contains('*');
-        let asked = apart(&given, exists).unwrap();
-        (asked.ids, asked.inputs)
+        let arguments = separate(&given, exists).unwrap();
+        (arguments.ids, arguments.inputs)
     }
 
     fn strings(texts: &[&str]) -> Vec<String> {
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_and_inputs_are_told_apart() {
+    fn ids_and_inputs_are_separated() {
         for (given, ids, inputs) in [
             (&["req_1", "a.jsonl"][..], &["req_1"][..], &["a.jsonl"][..]),
             (&["req_1,req_2", "logs"], &["req_1", "req_2"], &["logs"]),
@@ -146,24 +146,24 @@ mod tests {
             (&["run-1", "logs"], &["run-1"], &["logs"]),
             (&["req_1"], &["req_1"], &[]),
         ] {
-            assert_eq!(told(given), (strings(ids), strings(inputs)), "{given:?}");
+            assert_eq!(separated(given), (strings(ids), strings(inputs)), "{given:?}");
         }
     }
 
     #[test]
-    fn inputs_alone_are_a_mistake() {
+    fn inputs_without_an_id_are_an_error() {
         for given in [&["a.jsonl"][..], &["a.jsonl", "b.jsonl"], &["logs*"]] {
-            let error = apart(&strings(given), |text| text != "c.jsonl").unwrap_err();
+            let error = separate(&strings(given), |text| text != "c.jsonl").unwrap_err();
             assert!(error.to_string().starts_with("no id to look for"), "{error}");
         }
     }
 
     #[test]
-    fn what_was_copied_along_goes() {
+    fn surrounding_characters_are_removed() {
         let mut ids = strings(&["\"req_1\",", " (req_2).", "req_1", ""]);
-        check(&mut ids).unwrap();
+        clean_ids(&mut ids).unwrap();
         assert_eq!(ids, ["req_1", "req_2"]);
-        assert!(check(&mut strings(&["c1", "7"])).is_ok());
-        assert!(check(&mut strings(&["", "\""])).is_err());
+        assert!(clean_ids(&mut strings(&["c1", "7"])).is_ok());
+        assert!(clean_ids(&mut strings(&["", "\""])).is_err());
     }
 }

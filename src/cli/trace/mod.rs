@@ -13,8 +13,8 @@ use crate::trace::{Query, Traces, search, traces};
 use outputs::Outputs;
 
 pub(super) fn run(args: &TraceArgs) -> Result<u8, CliError> {
-    let asked = ids::split(args)?;
-    let outputs = Outputs::parse(args, &asked.inputs)?;
+    let arguments = ids::split(args)?;
+    let outputs = Outputs::parse(args, &arguments.inputs)?;
     let anonymizer = anonymizer(&args.anonymize)?;
     if anonymizer.is_some() && args.raw {
         return Err(CliError::Usage(
@@ -23,14 +23,14 @@ pub(super) fn run(args: &TraceArgs) -> Result<u8, CliError> {
         ));
     }
     let context_us = args.context.as_deref().map(context).transpose()?;
-    interrupt::watch();
+    interrupt::exit_on_interrupt();
     inputs::set_threads(&args.input)?;
-    let sources = inputs::logs(&asked.inputs)?;
+    let sources = inputs::logs(&arguments.inputs)?;
     let config = config::load(&args.config)?;
     let rules = config::select(&config, &[], &[])?;
     let judging = config::options(&config, rules, &args.input)?;
     let query = Query {
-        ids: asked.ids.clone(),
+        ids: arguments.ids.clone(),
         context_us,
         zone: args.input.tz,
         dialect: config.dialect(),
@@ -38,7 +38,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<u8, CliError> {
     };
     let bar = inputs::progress(&sources, args.input.quiet);
     let found = search(&sources, &query, &|bytes| {
-        interrupt::note_read(bytes);
+        interrupt::add_bytes_read(bytes);
         bar.inc(bytes);
     })?;
     bar.finish_and_clear();
@@ -51,11 +51,11 @@ pub(super) fn run(args: &TraceArgs) -> Result<u8, CliError> {
     if let Some(unread) = &unread {
         message::warning(unread);
     }
-    if asked.is_stdin_implied && traces.searched.bytes == 0 {
-        return Err(asked.no_input());
+    if arguments.is_stdin_implied && traces.searched.bytes == 0 {
+        return Err(arguments.no_input());
     }
     if traces.traces.is_empty() {
-        return Err(nothing(&traces, &asked.files));
+        return Err(none_found(&traces, &arguments.files));
     }
     match anonymizer {
         Some(anonymizer) => outputs.write(&anonymizer.traces(traces.clone()), args)?,
@@ -70,7 +70,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<u8, CliError> {
 }
 
 /// Error for ids of which none was found. An ambiguous prefix is an error of usage; an unknown id is not.
-fn nothing(traces: &Traces, files: &[String]) -> CliError {
+fn none_found(traces: &Traces, files: &[String]) -> CliError {
     let mut lines: Vec<String> = traces.unresolved.iter().map(|one| text::unresolved(one, &traces.searched)).collect();
     lines.extend(files.iter().map(|file| {
         format!(

@@ -21,8 +21,8 @@ pub(super) struct Outputs {
 impl Outputs {
     pub(super) fn parse(args: &TraceArgs, inputs: &[String]) -> Result<Outputs, CliError> {
         let files = args.output.iter().map(|text| parse(text)).collect::<Result<Vec<_>, _>>()?;
-        for (nth, (_, path)) in files.iter().enumerate() {
-            if files[..nth].iter().any(|(_, other)| output::is_same(other, path)) {
+        for (index, (_, path)) in files.iter().enumerate() {
+            if files[..index].iter().any(|(_, other)| output::is_same(other, path)) {
                 return Err(CliError::Usage(format!("two outputs on one path: {}", path.display())));
             }
         }
@@ -64,7 +64,7 @@ fn render(
     target: Target,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let page = if target == Target::File { text::TextOptions::default() } else { output::page() };
+    let page = if target == Target::File { text::TextOptions::default() } else { output::text_options() };
     let page = text::TextOptions { zone: args.input.tz, verbose: args.verbose, ..page };
     match format {
         TraceFormat::Text => text::traces(traces, &page, out),

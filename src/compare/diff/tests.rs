@@ -1,4 +1,5 @@
 use super::*;
+use crate::model::Time;
 
 fn past(calls: u64, problems: &[(&str, Severity, u64)]) -> PastReport {
     let problems: Vec<serde_json::Value> = problems
@@ -28,7 +29,7 @@ fn more_findings_in_as_much_more_traffic_are_no_change() {
 }
 
 #[test]
-fn a_change_is_beyond_chance_and_no_trifle() {
+fn a_change_is_significant_and_large() {
     use Severity::Error;
     let of = |calls, count| past(calls, &[("RL1", Error, count)]);
     for (old, new, expected) in [
@@ -47,42 +48,42 @@ fn a_change_is_beyond_chance_and_no_trifle() {
 
 #[test]
 fn a_graver_severity_is_worse_at_any_rate() {
-    let (mild, grave) = (past(100, &[("RL1", Severity::Warning, 2)]), past(100, &[("RL1", Severity::Error, 2)]));
-    assert_eq!((change(&mild, &grave), change(&grave, &mild)), (Change::Worse, Change::Better));
-    assert_eq!(diff(("a", &mild), ("b", &grave)).worst(), Some(Severity::Error));
+    let (mild, severe) = (past(100, &[("RL1", Severity::Warning, 2)]), past(100, &[("RL1", Severity::Error, 2)]));
+    assert_eq!((change(&mild, &severe), change(&severe, &mild)), (Change::Worse, Change::Better));
+    assert_eq!(diff(("a", &mild), ("b", &severe)).worst(), Some(Severity::Error));
 }
 
 #[test]
-fn what_tells_of_successes_is_not_fixed_where_more_calls_fail() {
-    let night = |failed: u64, problem: Option<(&str, u64)>| {
+fn rules_on_successes_are_inconclusive_if_more_calls_fail() {
+    let report = |failed: u64, problem: Option<(&str, u64)>| {
         let problems: Vec<_> = problem.into_iter().map(|(rule, count)| (rule, Severity::Info, count)).collect();
         let mut past = past(20, &problems);
         past.totals.calls_failed = failed;
         past
     };
     for rule in ["RL504", "RL804"] {
-        let (good, bad) = (night(0, Some((rule, 4))), night(9, None));
-        let told = diff(("a", &good), ("b", &bad));
-        assert_eq!((told.problems[0].change, told.problems[0].failed_instead), (Change::Inconclusive, true));
-        assert_eq!(change(&good, &night(0, None)), Change::Fixed);
-        assert_eq!(change(&night(0, Some((rule, 19))), &night(18, Some((rule, 1)))), Change::Same);
+        let (good, bad) = (report(0, Some((rule, 4))), report(9, None));
+        let changed = diff(("a", &good), ("b", &bad));
+        assert_eq!((changed.problems[0].change, changed.problems[0].failed_instead), (Change::Inconclusive, true));
+        assert_eq!(change(&good, &report(0, None)), Change::Fixed);
+        assert_eq!(change(&report(0, Some((rule, 19))), &report(18, Some((rule, 1)))), Change::Same);
     }
-    assert_eq!(change(&night(0, Some(("RL301", 4))), &night(9, None)), Change::Fixed);
+    assert_eq!(change(&report(0, Some(("RL301", 4))), &report(9, None)), Change::Fixed);
 }
 
 #[test]
-fn failed_calls_that_chance_hardly_explains_are_told_first() {
+fn unlikely_changes_in_failed_calls_come_first() {
     let report = |calls: u64, failed: u64| {
         let totals = serde_json::json!({"calls": calls, "calls_failed": failed, "sends": calls});
         let json = serde_json::json!({"schema_version": 1, "generator": "retrylens 0", "window": null, "totals": totals,
             "problems": [], "coverage": []});
         PastReport::parse(&json.to_string()).unwrap()
     };
-    let said = |old: &PastReport, new: &PastReport| diff(("a", old), ("b", new)).head.verdict;
-    let verdict = said(&report(40, 0), &report(40, 10));
+    let verdict_of = |old: &PastReport, new: &PastReport| diff(("a", old), ("b", new)).head.verdict;
+    let verdict = verdict_of(&report(40, 0), &report(40, 10));
     assert!(verdict.starts_with("Failed calls: 0 of 40 before, 10 of 40 now"), "{verdict}");
     assert!(!verdict.to_lowercase().contains("no change"), "{verdict}");
-    assert!(said(&report(40, 9), &report(40, 10)).starts_with("No change"));
+    assert!(verdict_of(&report(40, 9), &report(40, 10)).starts_with("No change"));
 }
 
 #[test]
@@ -101,18 +102,33 @@ fn errors_and_warnings_come_before_infos() {
 }
 
 #[test]
-fn infos_alone_are_no_news_of_problems() {
+fn infos_alone_are_no_change_of_problems() {
     let new = past(1000, &[("RL4", Severity::Info, 3)]);
     let verdict = diff(("a", &past(1000, &[])), ("b", &new)).head.verdict;
     assert!(verdict.starts_with("No error or warning is new, worse, fixed or better; infos: 1 new."), "{verdict}");
 }
 
 #[test]
-fn what_the_old_log_could_not_show_is_not_new() {
+fn problems_the_old_log_could_not_show_are_inconclusive() {
     let new = past(1000, &[("RL3", Severity::Error, 3), ("RL1", Severity::Error, 2)]);
     let diff = diff(("a", &past(1000, &[])), ("b", &new));
     let first = "Problems: 1 new (error RL1 n), 1 inconclusive (1 found now, by fields that the old log lacks).";
     assert!(diff.head.verdict.starts_with(first), "{}", diff.head.verdict);
-    let told = diff.changed(Change::Inconclusive).next().unwrap();
-    assert!(told.old_inconclusive && !told.failed_instead);
+    let changed = diff.changed(Change::Inconclusive).next().unwrap();
+    assert!(changed.old_inconclusive && !changed.failed_instead);
+}
+
+#[test]
+fn sides_that_overlap_are_not_taken_for_swapped() {
+    let at = |first: i64, last: i64| {
+        let mut past = past(10, &[]);
+        past.window = Some(Window { first: Time(first), last: Time(last) });
+        past
+    };
+    let told = |old: &PastReport, new: &PastReport| diff(("a", old), ("b", new)).notices;
+    let overlap = ["the two sides overlap in time: some calls may count on both"];
+    assert_eq!(told(&at(1, 9), &at(0, 5)), overlap);
+    assert_eq!(told(&at(0, 5), &at(1, 9)), overlap);
+    assert_eq!(told(&at(5, 9), &at(0, 4)), ["a is later than b: are the two sides swapped?"]);
+    assert!(told(&at(0, 4), &at(5, 9)).is_empty());
 }

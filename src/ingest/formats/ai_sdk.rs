@@ -211,10 +211,10 @@ impl ErrorDecoder {
             record.put(Field::EndedAt, UNTIMED_START.plus_us(self.attempts * BETWEEN_ATTEMPTS_US).0);
             let at = Position { line: error.line, record: 0, defaults: error.defaults.as_ref() };
             if errors.len() == 1 {
-                let moment = self.clock.read(&error.raw, &at, sink.zone());
-                if !moment.is_made_up() {
-                    record.put(Field::EndedAt, moment.at.0);
-                    (record.times, record.whole_seconds) = (moment.times(), moment.is_whole_seconds);
+                let line_time = self.clock.read(&error.raw, &at, sink.zone());
+                if !line_time.is_made_up() {
+                    record.put(Field::EndedAt, line_time.at.0);
+                    (record.times, record.whole_seconds) = (line_time.times, line_time.is_whole_seconds);
                 }
             }
             record.put(Field::CallId, call.as_str());

@@ -155,10 +155,10 @@ impl Decoder for ErrorDecoder {
 
 impl ErrorDecoder {
     fn emit(&mut self, sink: &mut Sink<'_>, error: &PrintedError, line: &str, at: Position<'_>) {
-        let moment = self.clock.read(line, &at, sink.zone());
+        let line_time = self.clock.read(line, &at, sink.zone());
         let metadata = Members::of(&error.metadata).unwrap_or_default();
-        let mut record = Record { success: Some(false), times: moment.times(), ..Record::default() };
-        record.put(Field::EndedAt, moment.at.0);
+        let mut record = Record { success: Some(false), times: line_time.times, ..Record::default() };
+        record.put(Field::EndedAt, line_time.at.0);
         record.put(Field::Provider, "bedrock");
         record.put(Field::Status, metadata.scalar("httpStatusCode"));
         record.put(Field::RequestId, metadata.scalar("requestId"));

@@ -122,13 +122,13 @@ impl Decoder for DebugDecoder {
 impl DebugDecoder {
     /// Processes a message. Returns whether an attempt begins at its line.
     fn take(&mut self, sink: &mut Sink<'_>, message: &Message<'_>, line: &str, at: &Position<'_>) -> bool {
-        let moment = self.clock.read(line, at, sink.zone());
+        let line_time = self.clock.read(line, at, sink.zone());
         match *message {
             Message::Model(model) => self.model = Some(model.to_owned()),
             Message::Sent { path } => {
                 let index = self.retried_or_new_call(sink);
                 let mut attempt = Attempt::new(line, at);
-                (attempt.begun, attempt.url) = (Some(moment), path.to_owned());
+                (attempt.begun, attempt.url) = (Some(line_time), path.to_owned());
                 let call = &mut self.calls[index];
                 attempt.number = Some(call.attempts.len() as i64 + 1);
                 call.model = self.model.clone().or(call.model.take());
@@ -138,7 +138,7 @@ impl DebugDecoder {
             Message::Failed { number, max_attempts, status, text } => {
                 let (index, is_new) = self.call_with_attempt(sink, number, line, at);
                 if let Some(attempt) = self.calls[index].attempts.last_mut() {
-                    attempt.ended = Some(moment);
+                    attempt.ended = Some(line_time);
                     attempt.status = status;
                     attempt.max_attempts = Some(max_attempts);
                     attempt.error = Some(text.find('{').map_or(text, |start| &text[start..]).trim().to_owned());
@@ -151,7 +151,7 @@ impl DebugDecoder {
                 if let Some(index) = index {
                     let mut call = self.calls.remove(index);
                     if let Some(attempt) = call.attempts.last_mut() {
-                        (attempt.ended, attempt.status) = (Some(moment), Some(200));
+                        (attempt.ended, attempt.status) = (Some(line_time), Some(200));
                     }
                     call.emit(sink);
                 }

@@ -301,12 +301,14 @@ impl Builder<'_, '_> {
 }
 
 /// Returns the fingerprint of the hash of a body; 0 if there is none.
+#[inline]
 pub(in crate::ingest) fn body_hash(text: Option<&str>) -> u64 {
     text.map_or(0, |text| FINGERPRINT.hash_one(text).max(1))
 }
 
 /// Stores the request id and the call id of a success that has no detail. Unless all ids are to be kept, the call id of
 /// a numbered attempt is stored only together with a body hash: later attempts of the call have a detail with that id.
+#[inline]
 pub(in crate::ingest) fn keep_ids(
     table: &mut AttemptTable,
     (request_id, call_id): (Option<&str>, Option<&str>),
@@ -334,6 +336,7 @@ pub(in crate::ingest) fn sdk_count(retries: Option<i64>) -> u8 {
 }
 
 /// Truncates an id to the length that is kept.
+#[inline]
 pub(in crate::ingest) fn kept_id(id: &str) -> &str {
     truncate(id, LONGEST_ID)
 }

@@ -46,7 +46,7 @@ impl Record<'_> {
             self.headers.org.as_deref().filter(|_| self.org.is_none()),
             self.api_key.as_deref(),
             self.workspace.as_deref(),
-            self.host.as_deref(),
+            self.host(),
             self.endpoint.as_deref(),
         ]
         .map(Option::unwrap_or_default)

@@ -1,123 +1,119 @@
 //! Parses numbers, several digits at a time. Returns `None` for what is left to the full parser: exponents, more than
 //! 18 digits, and anything that is not a number.
 
+/// Powers of ten, up to the most digits that are parsed.
+pub(in crate::ingest) const TENS: [i64; MOST + 1] = {
+    let mut powers = [1; MOST + 1];
+    let mut place = 1;
+    while place <= MOST {
+        powers[place] = powers[place - 1] * 10;
+        place += 1;
+    }
+    powers
+};
+/// Most digits of an integer.
+const MOST: usize = 18;
+/// Most digits of a decimal number, so that numerator and denominator are integers below 2^53.
+const MOST_OF_DECIMAL: usize = 15;
+
 /// Parses an integer; `None` for anything else, or for more than 18 digits.
 #[inline]
 pub(in crate::ingest) fn integer(text: &[u8]) -> Option<i64> {
-    let (negative, digits) = match text {
-        [b'-', rest @ ..] => (true, rest),
-        _ => (false, text),
+    let (sign, digits) = match text {
+        [b'-', rest @ ..] => (-1, rest),
+        _ => (1, text),
     };
-    let value = match digits.len() {
-        1..=8 => i64::from(up_to_eight_digits(digits)?),
-        9..=18 => {
-            // Whether all bytes were digits is checked once, at the end; until then the value may be meaningless.
-            let (mut value, mut has_non_digit) = (0_i64, false);
-            for byte in digits {
-                let digit = byte.wrapping_sub(b'0');
-                has_non_digit |= digit > 9;
-                value = value.wrapping_mul(10).wrapping_add(i64::from(digit));
-            }
-            (!has_non_digit).then_some(value)?
-        }
-        _ => return None,
-    };
-    Some(if negative { -value } else { value })
+    let (value, count) = leading(digits)?;
+    (count > 0 && count == digits.len()).then_some(sign * value)
 }
 
-/// Parses one to eight digits in parallel; `None` for anything else.
+/// Parses digits with an optional fraction; `None` for anything else.
 #[inline]
-pub(in crate::ingest) fn up_to_eight_digits(text: &[u8]) -> Option<u32> {
-    value_of(word_of(text)?, text.len())
+pub(in crate::ingest) fn decimal(text: &[u8]) -> Option<f64> {
+    leading_decimal(text).filter(|(_, length)| *length == text.len()).map(|(value, _)| value)
 }
 
-/// Returns one to eight bytes as a number, the first byte lowest, with zeros after the last; `None` for other lengths.
-#[inline]
-fn word_of(text: &[u8]) -> Option<u64> {
-    let length = text.len();
-    if !(1..=8).contains(&length) {
-        return None;
+/// Parses the digits at the start of `bytes`, and counts them; `None` if there are more than 18.
+#[inline(always)] // Nearly all numbers have less than eight digits: some twenty instructions.
+pub(in crate::ingest) fn leading(bytes: &[u8]) -> Option<(i64, usize)> {
+    let word = bytes.first_chunk().map_or_else(|| word_of(bytes), |word| u64::from_le_bytes(*word));
+    match leading_of_word(word) {
+        (_, WORD) => leading_of_many(bytes),
+        read => Some(read),
     }
-    Some(match (text.first_chunk::<4>(), text.last_chunk::<4>()) {
-        // The first and the last four bytes overlap if there are fewer than eight, and are the same there.
-        (Some(first), Some(last)) => {
-            u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << (8 * (length - 4))
+}
+
+/// Like [`leading`], for more than seven digits.
+#[inline(never)]
+fn leading_of_many(bytes: &[u8]) -> Option<(i64, usize)> {
+    let (mut value, mut count) = (0, 0);
+    loop {
+        let rest = &bytes[count..];
+        let word = rest.first_chunk().map_or_else(|| word_of(rest), |word| u64::from_le_bytes(*word));
+        let (more, digits) = leading_of_word(word);
+        count += digits;
+        if count > MOST {
+            return None;
         }
-        // At most three bytes: first, middle and last cover all of them.
-        _ => {
-            let at = |index: usize| u64::from(text.get(index).copied().unwrap_or_default()) << (8 * index);
-            at(0) | at(length / 2) | at(length.wrapping_sub(1))
+        value = value * TENS[digits] + more;
+        if digits < WORD {
+            return Some((value, count));
         }
+    }
+}
+
+/// Parses the digits at the start of `bytes` with an optional fraction, exactly as a correctly rounding parser does:
+/// numerator and denominator of the fraction are integers below 2^53, and their one division rounds once. Also returns
+/// their length.
+#[inline(always)]
+pub(in crate::ingest) fn leading_decimal(bytes: &[u8]) -> Option<(f64, usize)> {
+    let (whole, count) = leading(bytes).filter(|(_, count)| *count > 0)?;
+    if bytes.get(count) != Some(&b'.') {
+        return Some((whole as f64, count));
+    }
+    let (fraction, decimals) = leading(&bytes[count + 1..])?;
+    let sound = decimals > 0 && count + decimals <= MOST_OF_DECIMAL;
+    sound.then(|| {
+        let scale = TENS[decimals];
+        ((whole * scale + fraction) as f64 / scale as f64, count + 1 + decimals)
     })
 }
 
-/// Returns the value of one to eight digits, given as by [`word_of`]; `None` if one of them is not a digit.
-#[inline]
-fn value_of(word: u64, length: usize) -> Option<u32> {
-    // Subtracts `0` from each byte, and moves the last digit to the highest byte, with zeros before the first. An XOR
-    // subtracts, since the bits of `0` are set in every digit.
-    let missing = 64 - 8 * length as u32;
-    let digits = (word ^ (eight(b'0') >> missing)) << missing;
-    // Adding 0x76 (0x80 - 10) sets the highest bit of a byte above 9; a byte above 0x7f has it already.
-    if (digits | digits.wrapping_add(eight(0x76))) & eight(0x80) != 0 {
-        return None;
+/// Bytes examined in one step.
+const WORD: usize = 8;
+
+/// Returns less than eight bytes as a number, the first byte lowest, with zeros after the last.
+#[inline(never)]
+fn word_of(bytes: &[u8]) -> u64 {
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        // The two may overlap, where they have the same bytes.
+        return u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << (8 * (bytes.len() - 4));
     }
+    // At most three bytes: first, middle and last cover all of them.
+    let at = |place: usize| u64::from(bytes.get(place).copied().unwrap_or_default()) << (8 * place % 64);
+    at(0) | at(bytes.len() / 2) | at(bytes.len().saturating_sub(1))
+}
+
+/// Returns the value and the number of the digits at the start of a word.
+#[inline(always)]
+fn leading_of_word(word: u64) -> (i64, usize) {
+    let values = word ^ eight(b'0');
+    // The lowest mark is that of the first byte that is no digit; those above it may be wrong.
+    let others = (values | values.wrapping_add(eight(0x76))) & eight(0x80);
+    let count = others.trailing_zeros() / 8;
+    // Moves the last digit to the highest byte, with zeros before the first.
+    let digits = values.checked_shl(64 - 8 * count).unwrap_or(0);
     // Combines adjacent digits into pairs, pairs into groups of four, and these into the whole.
     let pairs = (digits.wrapping_mul(10).wrapping_add(digits >> 8)) & 0x00ff_00ff_00ff_00ff;
     let fours = (pairs.wrapping_mul(100).wrapping_add(pairs >> 16)) & 0x0000_ffff_0000_ffff;
-    Some((fours.wrapping_mul(10_000).wrapping_add(fours >> 32)) as u32)
+    let value = (fours.wrapping_mul(10_000).wrapping_add(fours >> 32)) as u32;
+    (i64::from(value), count as usize)
 }
 
 /// Returns a word of eight times the same byte.
 const fn eight(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }
-
-/// Parses digits with a decimal point as exactly as a correctly rounding parser: numerator and denominator of the
-/// fraction are integers below 2^53, which floats represent exactly, and the only division rounds once.
-#[inline]
-pub(in crate::ingest) fn decimal(bytes: &[u8]) -> Option<f64> {
-    let Some(word) = word_of(bytes) else { return long_decimal(bytes) };
-    // Marks the zero bytes of the word in which each point was made zero (Bit Twiddling Hacks, "Determine if a word has
-    // a zero byte"). The lowest mark is that of the first point; higher ones may be wrong because of the borrow.
-    let others = word ^ eight(b'.');
-    let points = others.wrapping_sub(eight(1)) & !others & eight(0x80);
-    if points == 0 {
-        return integer(bytes).map(|value| value as f64);
-    }
-    let point = points.trailing_zeros() / 8;
-    let decimals = bytes.len() - point as usize - 1;
-    // Removes the point from the word.
-    let before_point = (1 << (8 * point)) - 1;
-    let digits = word & before_point | word >> 8 & !before_point;
-    let is_valid = point > 0 && decimals > 0;
-    is_valid.then(|| Some(f64::from(value_of(digits, bytes.len() - 1)?) / POWERS_OF_TEN[decimals]))?
-}
-
-/// Like [`decimal`], for more than eight bytes.
-fn long_decimal(bytes: &[u8]) -> Option<f64> {
-    if bytes.len() > 16 {
-        return integer(bytes).map(|value| value as f64);
-    }
-    // Whether all bytes but the point were digits is checked once, at the end; until then the value may be meaningless.
-    let (mut value, mut has_non_digit, mut point) = (0_i64, false, None);
-    for (index, byte) in bytes.iter().enumerate() {
-        if *byte == b'.' && point.is_none() {
-            point = Some(index);
-            continue;
-        }
-        let digit = byte.wrapping_sub(b'0');
-        has_non_digit |= digit > 9;
-        value = value.wrapping_mul(10).wrapping_add(i64::from(digit));
-    }
-    let Some(point) = point else { return integer(bytes).map(|value| value as f64) };
-    let decimals = bytes.len() - point - 1;
-    let is_valid = !has_non_digit && point > 0 && decimals > 0;
-    is_valid.then(|| value as f64 / POWERS_OF_TEN[decimals])
-}
-
-/// Powers of ten, which floats represent exactly.
-const POWERS_OF_TEN: [f64; 16] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
 #[cfg(test)]
 mod tests {

@@ -39,6 +39,8 @@ pub(crate) enum Field {
     ApiKey,
     Workspace,
     Host,
+    /// Address of the machine that sent the request, as the server that received it logs it.
+    CallerAddress,
     Endpoint,
     Status,
     /// Status under a key that only ends like a status key; used if the value is one.

@@ -7,6 +7,7 @@ use std::hash::{BuildHasher, Hasher};
 pub(in crate::ingest) const LONGEST_NAME: usize = 120;
 
 /// Truncates `text` to at most `most` bytes, at a character boundary.
+#[inline]
 pub(in crate::ingest) fn truncate(text: &str, most: usize) -> &str {
     if text.len() <= most { text } else { &text[..text.floor_char_boundary(most)] }
 }
@@ -16,6 +17,7 @@ pub(in crate::ingest) const FINGERPRINT: FixedState = FixedState::with_seed(0x72
 
 /// Returns the fingerprint of run and call. Without a call id, it is that of the run, within which calls are inferred;
 /// `default_run` is the run of records that name none.
+#[inline]
 pub(crate) fn fingerprint(run: Option<&str>, call: Option<&str>, default_run: &str) -> [u64; 2] {
     let run = match call {
         // A call id without a run is taken to be unique in all inputs.

@@ -86,7 +86,11 @@ impl<'a> Headers<'a> {
                 let reset = |text| Reset { text, of_refusal: part == LimitPart::ResetOfRefusal };
                 self.resets[kind as usize] = value.into_text().map(reset);
             }
-            Header::Limit(part, kind) => self.set_limit(part, kind, value.integer()),
+            Header::Limit(part, kind) => {
+                // A fraction of a request or a token lets none through.
+                let whole = || value.number().map(|number| number.floor() as i64);
+                self.set_limit(part, kind, value.integer().or_else(whole));
+            }
             Header::RetryAfter => self.retry_after = Some(value),
             Header::RetryAfterMs(source) => {
                 if self.retry_after_ms.is_none_or(|(_, known)| source < known) {

@@ -1,4 +1,7 @@
-//! Hosts of model APIs and their providers, used to identify the provider if nothing else names it.
+//! Hosts of model APIs and their providers, used to identify the provider if nothing else names it, and addresses of
+//! callers.
+
+use std::net::IpAddr;
 
 /// A part that the host name contains, the ending of the name, and the provider. Sources: the API references of each.
 const HOSTS: [(&str, &str, &str); 30] = [
@@ -68,9 +71,36 @@ fn host_of(rest: &str) -> &str {
     authority.rsplit('@').next().unwrap_or(authority)
 }
 
+/// Returns the address of a client, the first of a list as in `X-Forwarded-For`, without its port.
+pub(in crate::ingest) fn address_in(text: &str) -> Option<&str> {
+    let first = text.split(',').next().unwrap_or(text).trim();
+    let is_ip = |text: &str| text.parse::<IpAddr>().is_ok();
+    let bare = match first.rsplit_once(':') {
+        _ if is_ip(first) => first,
+        Some((address, _)) => address.trim_matches(['[', ']']),
+        None => first,
+    };
+    is_ip(bare).then_some(bare)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_is_read_without_its_port() {
+        for (text, expected) in [
+            ("10.0.0.1", Some("10.0.0.1")),
+            ("10.0.0.1:44312", Some("10.0.0.1")),
+            ("10.0.0.1, 10.9.9.9", Some("10.0.0.1")),
+            ("2001:db8::1", Some("2001:db8::1")),
+            ("[2001:db8::1]:443", Some("2001:db8::1")),
+            ("upstream_a", None),
+            ("-", None),
+        ] {
+            assert_eq!(address_in(text), expected, "{text}");
+        }
+    }
 
     #[test]
     fn providers_are_identified_by_host() {

@@ -57,7 +57,7 @@ pub(in crate::ingest) use event_stream::possible_usages;
 pub(in crate::ingest) use fields::Field;
 pub(in crate::ingest) use fingerprint::FINGERPRINT;
 pub(crate) use fingerprint::{fingerprint, identity};
-pub(in crate::ingest) use hosts::provider_in;
+pub(in crate::ingest) use hosts::{address_in, provider_in};
 pub(crate) use id_field::{IdField, id_field};
 pub(crate) use ids::ids_of;
 pub(in crate::ingest) use mapping::is_field;

@@ -29,7 +29,7 @@ pub(in crate::ingest) fn searchable_line(record: &Record<'_>, raw: &str, place: 
     line
 }
 
-/// Returns the values that the record lacks and its surroundings supply.
+/// Returns the values that the record lacks and the envelope or document around it has.
 fn defaults(record: &Record<'_>, place: &Place<'_>) -> Vec<(&'static str, serde_json::Value)> {
     let Some(defaults) = place.defaults else { return Vec::new() };
     let mut members = Vec::new();
@@ -53,18 +53,18 @@ pub(in crate::ingest) fn native_line(record: &Record<'_>, raw: &str, place: &Pla
     let builder = Builder { record, sent, duration_ms, place };
     let mut line = JsonLine::new();
     // Written first, so that readable values of the same fields take precedence.
-    misread(record, &mut line);
-    times(&builder, &mut line);
-    ids(&builder, raw, &mut line);
-    names(record, &mut line);
-    outcome(&builder, &mut line);
-    spans(record, &mut line);
-    amounts(record, &mut line);
+    write_misread(record, &mut line);
+    write_times(&builder, &mut line);
+    write_ids(&builder, raw, &mut line);
+    write_names(record, &mut line);
+    write_outcome(&builder, &mut line);
+    write_durations(record, &mut line);
+    write_amounts(record, &mut line);
     line.object("headers", headers(&record.headers, record.error.previous));
     line.end()
 }
 
-fn times(builder: &Builder<'_, '_>, line: &mut JsonLine) {
+fn write_times(builder: &Builder<'_, '_>, line: &mut JsonLine) {
     let record = builder.record;
     if builder.sent == Time(0) {
         line.scalar("ts", record.ts.as_ref());
@@ -78,7 +78,7 @@ fn times(builder: &Builder<'_, '_>, line: &mut JsonLine) {
     line.display("whole_seconds", record.whole_seconds.then_some(true));
 }
 
-fn ids(builder: &Builder<'_, '_>, raw: &str, line: &mut JsonLine) {
+fn write_ids(builder: &Builder<'_, '_>, raw: &str, line: &mut JsonLine) {
     let record = builder.record;
     line.text("run_id", builder.run());
     if builder.run().is_none() {
@@ -111,7 +111,7 @@ fn ids(builder: &Builder<'_, '_>, raw: &str, line: &mut JsonLine) {
     }
 }
 
-fn names(record: &Record<'_>, line: &mut JsonLine) {
+fn write_names(record: &Record<'_>, line: &mut JsonLine) {
     let headers = &record.headers;
     for (key, name) in [
         ("layer", &record.layer),
@@ -121,6 +121,7 @@ fn names(record: &Record<'_>, line: &mut JsonLine) {
         ("api_key_id", &record.api_key),
         ("workspace", &record.workspace),
         ("host", &record.host),
+        ("client_address", &record.caller_address),
         ("endpoint", &record.endpoint),
         ("user_agent", if record.user_agent.is_some() { &record.user_agent } else { &headers.user_agent }),
         ("sdk_language", if record.sdk_language.is_some() { &record.sdk_language } else { &headers.language }),
@@ -135,7 +136,7 @@ fn names(record: &Record<'_>, line: &mut JsonLine) {
     line.object("client", client);
 }
 
-fn outcome(builder: &Builder<'_, '_>, line: &mut JsonLine) {
+fn write_outcome(builder: &Builder<'_, '_>, line: &mut JsonLine) {
     let record = builder.record;
     line.display("status", record.status.or(record.error.status));
     for (key, word) in [
@@ -164,18 +165,19 @@ fn outcome(builder: &Builder<'_, '_>, line: &mut JsonLine) {
     ] {
         line.display(key, truth);
     }
-    // A stop reason means that the response is complete; an empty one that it is not, or nothing.
+    // The reason itself is not stored, so one that any reader takes for a reason is written, or a word for none.
     line.text("stop_reason", record.stop_reason.map(|is_given| if is_given { "stop" } else { "none" }));
     line.scalar("retry_after", record.retry_after.as_ref());
-    error(&record.error, line);
+    write_error(&record.error, line);
 }
 
-fn error(error: &ErrorBody<'_>, line: &mut JsonLine) {
+fn write_error(error: &ErrorBody<'_>, line: &mut JsonLine) {
     let mut body = JsonLine::new();
     if let Some(word) = error.error_type.as_deref() {
-        // Under `type`, these words would be read as an envelope or as no error.
-        let is_odd = word == "error" || means_no_error(word) || word.contains("://") || word.starts_with("about:");
-        body.text(if is_odd { "name" } else { "type" }, Some(word));
+        // Under `type`, these words would be read as the label of an error or as no error.
+        let is_ambiguous =
+            word == "error" || means_no_error(word) || word.contains("://") || word.starts_with("about:");
+        body.text(if is_ambiguous { "name" } else { "type" }, Some(word));
     }
     body.text("code", error.code.as_deref());
     body.text("message", error.message.as_deref());
@@ -199,7 +201,7 @@ fn error(error: &ErrorBody<'_>, line: &mut JsonLine) {
     line.object("error", body);
 }
 
-fn spans(record: &Record<'_>, line: &mut JsonLine) {
+fn write_durations(record: &Record<'_>, line: &mut JsonLine) {
     line.number("retry_after_ms", record.retry_after_ms);
     line.number("planned_wait_ms", record.planned_ms);
     line.number("ttft_ms", record.ttft_ms);
@@ -207,7 +209,7 @@ fn spans(record: &Record<'_>, line: &mut JsonLine) {
     line.number("timeout_ms", record.timeout_ms);
 }
 
-fn amounts(record: &Record<'_>, line: &mut JsonLine) {
+fn write_amounts(record: &Record<'_>, line: &mut JsonLine) {
     line.display("delivered", record.delivered);
     line.display("max_tokens", record.max_tokens);
     if let Some(usage) = record.usage {
@@ -234,20 +236,20 @@ fn headers(headers: &Headers<'_>, listed: Option<u16>) -> JsonLine {
     line.text("anthropic-organization-id", headers.org.as_deref());
     line.text("x-amzn-errortype", headers.error_type.as_deref());
     line.text("date", headers.date.as_deref());
-    limits(headers, &mut line);
+    write_limits(headers, &mut line);
     line.text("anthropic-ratelimit-unified-status", headers.window_rejected.then_some("rejected"));
     line.text("anthropic-ratelimit-unified-reset", headers.window_reset.as_deref());
-    let says_a_limit = headers.limits.iter().any(|it| it.limit.is_some() || it.remaining.is_some())
+    let has_limit_value = headers.limits.iter().any(|it| it.limit.is_some() || it.remaining.is_some())
         || headers.resets.iter().any(Option::is_some);
     if headers.any_window {
         line.text("anthropic-ratelimit-unified-claim", Some(""));
-    } else if headers.any_limit && !says_a_limit {
+    } else if headers.any_limit && !has_limit_value {
         line.text("anthropic-ratelimit-requests-reset", Some(""));
     }
     line
 }
 
-fn limits(headers: &Headers<'_>, line: &mut JsonLine) {
+fn write_limits(headers: &Headers<'_>, line: &mut JsonLine) {
     for kind in LimitKind::ALL {
         let name = match kind {
             LimitKind::Requests => "requests",
@@ -266,7 +268,7 @@ fn limits(headers: &Headers<'_>, line: &mut JsonLine) {
 }
 
 /// Writes the values that their fields could not be read from.
-fn misread(record: &Record<'_>, line: &mut JsonLine) {
+fn write_misread(record: &Record<'_>, line: &mut JsonLine) {
     for (field, text) in record.misread.iter().filter(|(field, _)| *field != Field::RetryAfter) {
         line.text(field.name(), Some(text));
     }
@@ -282,7 +284,7 @@ mod tests {
     use crate::model::Zone;
 
     /// Describes the attempt that a line is read as.
-    fn said(text: &str) -> String {
+    fn attempt_of(text: &str) -> String {
         let place = Place { stream: "file:log", ..Place::anywhere(Zone::UTC, Dialect::PLAIN) };
         let record = whole_record(text, Mapping::EMPTY).unwrap();
         let (sent, duration_ms) = sent_of(&record, text, &place).unwrap();
@@ -305,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn every_field_is_written() {
+    fn every_field_is_written_and_read_back() {
         let place = Place { stream: "file:log", ..Place::anywhere(Zone::UTC, Dialect::PLAIN) };
         let mut written = 0;
         for name in super::super::field_names() {
@@ -315,12 +317,12 @@ mod tests {
                 for outcome in ["\"success\":false", "\"status\":200"] {
                     let text = format!("{{\"timestamp\":1767607200,\"model\":\"m\",{outcome},\"{name}\":{value}}}");
                     let record = whole_record(&text, Mapping::EMPTY).unwrap();
-                    // An object in its place is no hint, and is reported as misread; as text it would be a hint no
-                    // client can follow.
-                    let is_lost = name == "retry_after" && value.starts_with('{');
-                    if sent_of(&record, &text, &place).is_ok() && !is_lost {
+                    // An object is not a hint and is reported as misread, but cannot be written as one: as text, it would be
+                    // a hint that no client can follow.
+                    let cannot_be_written = name == "retry_after" && value.starts_with('{');
+                    if sent_of(&record, &text, &place).is_ok() && !cannot_be_written {
                         let line = native_line(&record, &text, &place);
-                        assert_eq!(said(&line), said(&text), "{text} became {line}");
+                        assert_eq!(attempt_of(&line), attempt_of(&text), "{text} became {line}");
                         written += 1;
                     }
                 }
@@ -330,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_back_as_the_same() {
+    fn written_records_are_read_back_as_the_same_attempt() {
         for members in [
             r#""status":529,"attempt":2,"max_attempts":4,"call_id":"c","run_id":"r","duration_ms":12.5,"model":"m""#,
             r#""status":529,"error":{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
@@ -349,7 +351,7 @@ mod tests {
             let text = format!(r#"{{"ts":"2026-01-05T10:00:00.123456Z",{members}}}"#);
             let place = Place { stream: "file:log", ..Place::anywhere(Zone::UTC, Dialect::PLAIN) };
             let line = native_line(&whole_record(&text, Mapping::EMPTY).unwrap(), &text, &place);
-            assert_eq!(said(&line), said(&text), "{line}");
+            assert_eq!(attempt_of(&line), attempt_of(&text), "{line}");
             assert_eq!(native_line(&whole_record(&line, Mapping::EMPTY).unwrap(), &text, &place), line);
         }
     }

@@ -36,6 +36,9 @@ const REQUEST: Container = Container {
         ("model", Field::Model),
         ("maxtokens", Field::MaxTokens),
         ("stream", Field::Stream),
+        // pino-http and Google Cloud's load balancers.
+        ("remoteaddress", Field::CallerAddress),
+        ("remoteip", Field::CallerAddress),
     ],
     ..CLOSED
 };

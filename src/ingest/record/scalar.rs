@@ -29,13 +29,13 @@ impl<'a> Scalar<'a> {
         }
     }
 
-    /// Returns the value as an integer.
+    /// Returns the value as an integer, if it is a whole number.
     #[inline]
     pub(crate) fn integer(&self) -> Option<i64> {
         match self {
             Scalar::Int(n) => Some(*n),
             Scalar::Text(text) => digits::integer(text.as_bytes()).or_else(|| integer(text.trim())),
-            other => other.number().map(|x| x as i64),
+            other => other.number().and_then(whole),
         }
     }
 
@@ -68,7 +68,12 @@ impl<'a> Scalar<'a> {
 }
 
 fn integer(text: &str) -> Option<i64> {
-    text.parse().ok().or_else(|| decimal(text).map(|x| x as i64))
+    text.parse().ok().or_else(|| decimal(text).and_then(whole))
+}
+
+/// Returns a number as an integer, unless it has a fraction.
+fn whole(number: f64) -> Option<i64> {
+    (number.fract() == 0.0).then_some(number as i64)
 }
 
 /// Parses a decimal number. Exponents, hexadecimal numbers and NaN are rejected: in values that servers and loggers
@@ -87,6 +92,8 @@ mod tests {
         let text = |t: &'static str| Scalar::Text(Cow::Borrowed(t));
         assert_eq!(text(" 429 ").integer(), Some(429));
         assert_eq!(text("0.5").number(), Some(0.5));
+        assert_eq!((text("2.5").integer(), Scalar::Float(2.5).integer()), (None, None));
+        assert_eq!((text("2.0").integer(), Scalar::Float(2.0).integer()), (Some(2), Some(2)));
         for bad in ["1e3", "0x10", "NaN", "inf", "", "²", "None"] {
             assert_eq!(text(bad).number(), None, "{bad}");
         }

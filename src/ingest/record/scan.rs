@@ -19,32 +19,29 @@ pub(in crate::ingest) enum Kind {
     Decimal,
 }
 
-/// Whether `bytes` starts with `piece`. Short pieces are compared without calling `memcmp`, which costs more than that.
-#[inline(always)] // So that the compiler can specialize it for pieces of known length.
+/// Whether `bytes` starts with `piece`. Pieces of less than 64 bytes are compared without calling `memcmp`, which costs
+/// more than that.
+#[inline(always)] // It has to be specialized for where the piece is compared most.
 pub(in crate::ingest) fn starts_with(bytes: &[u8], piece: &[u8]) -> bool {
     let Some(here) = bytes.get(..piece.len()) else { return false };
     match piece.len() {
         0..8 => same_short(here, piece),
         8..16 => same_ends::<8>(here, piece),
         16..32 => same_ends::<16>(here, piece),
-        _ => {
-            let (blocks, _) = here.as_chunks::<32>();
-            blocks.iter().zip(piece.as_chunks::<32>().0).all(|(a, b)| a == b) && same_end::<32>(here, piece)
-        }
+        32..64 => same_ends::<32>(here, piece),
+        _ => here == piece,
     }
 }
 
 /// Whether two strings of the same length, `N` to `2 * N` bytes, are equal.
 #[inline(always)]
 fn same_ends<const N: usize>(a: &[u8], b: &[u8]) -> bool {
-    a.first_chunk::<N>() == b.first_chunk::<N>() && same_end::<N>(a, b)
-}
-
-/// Whether two strings of the same length, at least `N` bytes, have the same last `N` bytes.
-#[inline(always)]
-fn same_end<const N: usize>(a: &[u8], b: &[u8]) -> bool {
-    let (Some((_, a)), Some((_, b))) = (a.split_last_chunk::<N>(), b.split_last_chunk::<N>()) else { return false };
-    a == b
+    let (Some(a0), Some(b0), Some(a1), Some(b1)) =
+        (a.first_chunk::<N>(), b.first_chunk::<N>(), a.last_chunk::<N>(), b.last_chunk::<N>())
+    else {
+        return false;
+    };
+    a0 == b0 && a1 == b1
 }
 
 /// Whether two strings of the same length, less than eight bytes, are equal, without calling `memcmp`.
@@ -69,12 +66,6 @@ pub(in crate::ingest) fn same(a: &[u8], b: &[u8]) -> bool {
 #[inline(always)]
 pub(in crate::ingest) fn begins_scalar(byte: &u8) -> bool {
     matches!(byte, b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n')
-}
-
-/// Returns what follows `piece` at the start of `bytes`; `None` if they start with something else.
-#[inline(always)] // So that the compiler can specialize it for pieces of known length.
-pub(in crate::ingest) fn after<'b>(bytes: &'b [u8], piece: &[u8]) -> Option<&'b [u8]> {
-    if starts_with(bytes, piece) { bytes.get(piece.len()..) } else { None }
 }
 
 /// Returns the kind of the scalar at the start of `bytes`, and its length, including quotes.

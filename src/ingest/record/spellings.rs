@@ -114,6 +114,22 @@ const SPELLINGS: &[(Field, &[&str])] = &[
         Field::Host,
         &["host", "hostname", "host.name", "instance", "pod", "pod_name", "k8s.pod.name", "service.instance.id"],
     ),
+    (
+        Field::CallerAddress,
+        &[
+            "client_address",
+            "client_ip",
+            "client_addr",
+            "client.address",
+            "http.client_ip",
+            "network.client.ip",
+            "x-forwarded-for",
+            "forwarded_for",
+            "remote_addr",
+            "remote_address",
+            "remote_ip",
+        ],
+    ),
     (Field::Endpoint, &["endpoint", "base_url", "api_base", "server.address", "url.full", "http.url"]),
     (
         Field::Status,

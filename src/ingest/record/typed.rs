@@ -3,6 +3,7 @@
 use super::error_body::{self, ErrorBody};
 use super::fields::Field;
 use super::headers::Headers;
+use super::hosts::address_in;
 use super::json_line::MIN_WITH_EXPONENT;
 use super::outcome_words::{is_success, kind_named};
 use super::response_end;
@@ -57,6 +58,7 @@ pub(crate) struct Record<'a> {
     pub(crate) api_key: Text<'a>,
     pub(crate) workspace: Text<'a>,
     pub(crate) host: Text<'a>,
+    pub(crate) caller_address: Text<'a>,
     pub(crate) endpoint: Text<'a>,
     pub(crate) status: Option<i64>,
     pub(crate) error_type: Text<'a>,
@@ -138,6 +140,11 @@ impl Record<'_> {
     pub(crate) fn call(&self) -> Option<&str> {
         let group = || named(&self.group_id).filter(|_| self.is_numbered());
         named(&self.call_id).or_else(group)
+    }
+
+    /// Returns the machine it was sent from: its name, or else its address.
+    pub(in crate::ingest) fn host(&self) -> Option<&str> {
+        self.host.as_deref().or(self.caller_address.as_deref())
     }
 
     /// Whether the attempts of its call are numbered.
@@ -247,6 +254,11 @@ impl<'a> Record<'a> {
             Field::SdkRetryCount => self.sdk_retry_count = value.integer(),
             Field::Resends => self.resends = value.integer(),
             Field::AwsRequestId => self.aws_request_id = true,
+            Field::CallerAddress => {
+                // With the port of a server it is the other end of a client's connection.
+                let text = value.into_text().filter(|text| !text.ends_with(":443"));
+                self.caller_address = text.and_then(|text| Some(address_in(&text)?.to_owned().into()));
+            }
             Field::Status => self.set_status(value),
             Field::StatusLike => {
                 let status = value.integer().filter(|status| (100..600).contains(status));
@@ -287,7 +299,7 @@ impl<'a> Record<'a> {
             Field::OutputTokens => self.counts().output = value.integer().unwrap_or(0),
             Field::CacheRead => self.counts().cache_read = value.integer().unwrap_or(0),
             Field::CacheWrite => self.counts().cache_write = value.integer().unwrap_or(0),
-            Field::CostUsd => self.counts().cost_usd = value.number().filter(|usd| *usd >= 0.0),
+            Field::CostUsd => self.counts().cost_usd = value.number(),
             // Text fields were set above.
             Field::RunId
             | Field::CallId

@@ -3,36 +3,19 @@
 use super::fields::Field;
 use super::scalar::Scalar;
 use crate::ingest::hint;
-use crate::model::{CompactDuration, Time};
+use crate::model::{Attempt, CompactDuration, Time};
+use std::borrow::Cow;
 
 /// Whether a field of numbers or Booleans can be read from `value`; true for fields that accept any text.
 pub(super) fn is_readable(field: Field, value: &Scalar<'_>) -> bool {
     match field {
-        Field::DurationBare => duration_with_unit_ms(value).is_some() || value.number().is_some(),
+        Field::Status => !matches!(value, Scalar::Float(_)) || value.integer().is_some(),
         Field::RetryAfter => match value {
             Scalar::Text(text) => hint::from_text(text, Time(0), None) != hint::Hint::Unreadable,
-            other => other.number().is_some(),
+            other => other.number().is_some_and(|number| number >= 0.0),
         },
-        Field::DurationMs
-        | Field::DurationS
-        | Field::DurationUs
-        | Field::DurationNs
-        | Field::TtftMs
-        | Field::TtftS
-        | Field::RetryAfterMs
-        | Field::PlannedMs
-        | Field::PlannedS
-        | Field::ChunkGapMs
-        | Field::ChunkGapS
-        | Field::CostUsd => value.number().is_some(),
-        Field::NumberFromZero
-        | Field::MaxAttempts
-        | Field::MaxRetries
-        | Field::SdkRetryCount
-        | Field::InputTokens
-        | Field::OutputTokens
-        | Field::CacheRead
-        | Field::CacheWrite => value.integer().is_some(),
+        Field::RetryAfterMs => value.number().is_some_and(|number| number >= 0.0),
+        Field::Delivered => value.integer().is_some() || value.truth().is_some(),
         Field::MidStream
         | Field::Stream
         | Field::ShouldRetry
@@ -40,7 +23,7 @@ pub(super) fn is_readable(field: Field, value: &Scalar<'_>) -> bool {
         | Field::Success
         | Field::Failure
         | Field::SideEffect => value.truth().is_some(),
-        _ => true,
+        _ => largest(field).is_none() || number_in(field, value).is_some(),
     }
 }
 
@@ -49,26 +32,75 @@ const LONGEST_WAIT_MS: f64 = 366.0 * 86_400e3;
 /// Largest cost of an attempt in US dollars that a row can store.
 pub(in crate::ingest) const DEAREST_USD: f64 = u32::MAX as f64 / 1e6;
 /// Largest number of tokens of an attempt that a row can store.
-const MAX_TOKENS: i64 = u32::MAX as i64;
+const MAX_TOKENS: f64 = u32::MAX as f64;
+/// Largest number of an attempt within its call that a row can store.
+const MAX_NUMBER: f64 = u16::MAX as f64;
 
-/// Whether a number is too large for its field, and must not be used.
-pub(super) fn is_out_of_range(field: Field, value: &Scalar<'_>) -> bool {
-    let exceeds = |unit_ms: f64, longest_ms: f64| value.number().is_some_and(|number| number * unit_ms > longest_ms);
-    match field {
-        Field::Status => status_in(value).is_some_and(|status| !(-1..1000).contains(&status)),
-        Field::DurationMs | Field::TtftMs | Field::ChunkGapMs => exceeds(1.0, CompactDuration::LONGEST_MS),
-        Field::DurationS | Field::TtftS | Field::ChunkGapS => exceeds(1e3, CompactDuration::LONGEST_MS),
-        Field::DurationUs => exceeds(1e-3, CompactDuration::LONGEST_MS),
-        // A duration without a unit may be in nanoseconds.
-        Field::DurationNs | Field::DurationBare => exceeds(1e-6, CompactDuration::LONGEST_MS),
-        Field::PlannedMs => exceeds(1.0, LONGEST_WAIT_MS),
-        Field::PlannedS => exceeds(1e3, LONGEST_WAIT_MS),
-        Field::CostUsd => exceeds(1.0, DEAREST_USD),
-        Field::InputTokens | Field::OutputTokens | Field::CacheRead | Field::CacheWrite => {
-            value.integer().is_some_and(|tokens| tokens > MAX_TOKENS)
+/// Returns the largest number that a field of numbers can be, in its unit; the smallest is 0.
+fn largest(field: Field) -> Option<f64> {
+    Some(match field {
+        Field::DurationMs | Field::TtftMs | Field::ChunkGapMs | Field::TimeoutMs => CompactDuration::LONGEST_MS,
+        Field::DurationS | Field::TtftS | Field::ChunkGapS | Field::TimeoutS => CompactDuration::LONGEST_MS / 1e3,
+        Field::DurationUs => CompactDuration::LONGEST_MS * 1e3,
+        // The smallest unit that a number without one may be in.
+        Field::DurationNs | Field::DurationBare => CompactDuration::LONGEST_MS * 1e6,
+        Field::PlannedMs => LONGEST_WAIT_MS,
+        Field::PlannedS => LONGEST_WAIT_MS / 1e3,
+        Field::CostUsd => DEAREST_USD,
+        Field::Number => MAX_NUMBER,
+        Field::NumberFromZero => MAX_NUMBER - 1.0,
+        // More than a row can store is as good as no limit.
+        Field::MaxAttempts | Field::MaxRetries => f64::INFINITY,
+        Field::SdkRetryCount => f64::from(Attempt::NO_COUNT) - 1.0,
+        Field::Resends => MAX_NUMBER,
+        Field::Delivered
+        | Field::MaxTokens
+        | Field::InputTokens
+        | Field::OutputTokens
+        | Field::CacheRead
+        | Field::CacheWrite => MAX_TOKENS,
+        _ => return None,
+    })
+}
+
+/// Whether a field counts something, so that its numbers are whole.
+fn is_count(field: Field) -> bool {
+    matches!(
+        field,
+        Field::Number
+            | Field::NumberFromZero
+            | Field::MaxAttempts
+            | Field::MaxRetries
+            | Field::SdkRetryCount
+            | Field::Resends
+            | Field::Delivered
+            | Field::MaxTokens
+            | Field::InputTokens
+            | Field::OutputTokens
+            | Field::CacheRead
+            | Field::CacheWrite
+    )
+}
+
+/// Returns the number that `value` gives for a field of numbers, in the unit of the field.
+fn number_in(field: Field, value: &Scalar<'_>) -> Option<f64> {
+    match (field, value) {
+        (Field::Number, Scalar::Text(text)) => {
+            let number = text.split_once('/').map_or(&**text, |(number, _)| number);
+            Scalar::Text(Cow::Borrowed(number)).number()
         }
-        _ => false,
+        (Field::DurationBare, value) => duration_with_unit_ms(value).map(|ms| ms * 1e6).or_else(|| value.number()),
+        _ => value.number(),
     }
+}
+
+/// Whether a number is out of the range of its field, and must not be used.
+pub(super) fn is_out_of_range(field: Field, value: &Scalar<'_>) -> bool {
+    if field == Field::Status {
+        return status_in(value).is_some_and(|status| !(-1..1000).contains(&status));
+    }
+    let Some((number, largest)) = number_in(field, value).zip(largest(field)) else { return false };
+    !(0.0..=largest).contains(&number) || (is_count(field) && number.fract() != 0.0)
 }
 
 /// Returns a status given as a number, or at the start of a text: `429 Too Many Requests`.
@@ -92,10 +124,9 @@ pub(super) fn duration_with_unit_ms(value: &Scalar<'_>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::borrow::Cow;
 
     #[test]
-    fn numbers_too_large_for_their_field_are_out_of_range() {
+    fn numbers_that_their_field_cannot_be_are_out_of_range() {
         let text = |text: &'static str| Scalar::Text(Cow::Borrowed(text));
         for (field, value) in [
             (Field::Status, Scalar::Int(1000)),
@@ -107,6 +138,23 @@ mod tests {
             (Field::PlannedS, Scalar::Float(1e9)),
             (Field::CostUsd, Scalar::Int(5000)),
             (Field::InputTokens, Scalar::Float(1e20)),
+            (Field::InputTokens, Scalar::Int(-12)),
+            (Field::OutputTokens, Scalar::Float(7.5)),
+            (Field::DurationMs, Scalar::Float(-0.5)),
+            (Field::DurationBare, Scalar::Int(-1)),
+            (Field::DurationBare, text("400h")),
+            (Field::TtftS, Scalar::Int(-1)),
+            (Field::ChunkGapMs, Scalar::Int(-1)),
+            (Field::TimeoutS, Scalar::Int(-1)),
+            (Field::PlannedMs, Scalar::Int(-200)),
+            (Field::CostUsd, Scalar::Float(-0.01)),
+            (Field::Number, Scalar::Int(-3)),
+            (Field::Number, Scalar::Float(2.5)),
+            (Field::Number, text("2.5/4")),
+            (Field::Number, Scalar::Int(70_000)),
+            (Field::NumberFromZero, Scalar::Int(-1)),
+            (Field::MaxRetries, Scalar::Int(-1)),
+            (Field::SdkRetryCount, Scalar::Int(300)),
         ] {
             assert!(is_out_of_range(field, &value), "{field:?} {value:?}");
         }
@@ -120,6 +168,10 @@ mod tests {
             (Field::DurationBare, Scalar::Int(90_000_000_000)),
             (Field::PlannedS, Scalar::Int(86_400 * 30)),
             (Field::MaxAttempts, Scalar::Int(i64::MAX)),
+            (Field::Number, Scalar::Float(2.0)),
+            (Field::Number, text("2/5")),
+            (Field::InputTokens, Scalar::Float(12.0)),
+            (Field::DurationBare, text("1.5s")),
         ] {
             assert!(!is_out_of_range(field, &value), "{field:?} {value:?}");
         }

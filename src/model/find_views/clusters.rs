@@ -1,11 +1,12 @@
 //! Clusters of rows that may be views of one attempt because they share an id.
 
 use super::key::{SendTimeRange, SharedId};
-use crate::model::{Attempt, AttemptTable, Flags, Symbol};
+use crate::model::{Attempt, AttemptTable, Flags};
 use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashMap};
 
-/// Length in bytes of the shortest id used for matching: shorter ids are often counters of a process, not unique.
+/// Length in bytes of the shortest id that shows two rows to be of one request: shorter ids are often counters of a
+/// process, not unique.
 const MIN_ID_LEN: usize = 12;
 /// Length of a trace id in hex digits (W3C Trace Context, trace-id).
 const TRACE_ID_DIGITS: usize = 32;
@@ -17,20 +18,28 @@ fn is_trace(run: &str) -> bool {
 /// Returns the rows that share an id with a row of another kind of log, by id and in time order. Considers rows sent
 /// within `range` or near it. Clusters by request id come first, since a request id is the strongest evidence.
 pub(super) fn clusters(table: &AttemptTable, range: SendTimeRange) -> BTreeMap<SharedId, Vec<u32>> {
-    let repeated = RepeatedIds::of(table);
     let mut clusters: HashMap<SharedId, Vec<u32>, RandomState> = HashMap::default();
-    let mut trace_ids: HashMap<Symbol, bool, RandomState> = HashMap::default();
-    let near = |row: &&Attempt| range.is_near(row.sent) && !row.flags.has(Flags::TOOL);
+    // Whether the name of each run is a trace id, as far as known.
+    let mut trace_ids: Vec<Option<bool>> = Vec::new();
+    let near = |row: &Attempt| range.is_near(row.sent) && !row.flags.has(Flags::TOOL);
+    let repeated = RepeatedIds::of(&table.rows, near);
     for (index, row) in (0..).zip(&table.rows).filter(|(_, row)| near(row)) {
-        if repeated.has(row) && table.request_id(row).is_some_and(is_unique) {
-            clusters.entry(SharedId::Request(row.identity)).or_default().push(index);
+        if repeated.has(row)
+            && let Some(id) = table.request_id(row)
+        {
+            let shared = if is_unique(id) { SharedId::Request } else { SharedId::ShortRequest };
+            clusters.entry(shared(row.identity)).or_default().push(index);
         }
         if row.flags.has(Flags::IDEMPOTENT)
             && let Some(key) = table.detail(row).map(|detail| detail.idempotency).filter(|key| *key != 0)
         {
             clusters.entry(SharedId::Idempotency(key)).or_default().push(index);
         }
-        if *trace_ids.entry(row.run).or_insert_with(|| is_trace(table.names.text(row.run))) {
+        let run = row.run.list_index();
+        if run >= trace_ids.len() {
+            trace_ids.resize(run + 1, None);
+        }
+        if *trace_ids[run].get_or_insert_with(|| is_trace(table.names.text(row.run))) {
             clusters.entry(SharedId::Trace(row.run)).or_default().push(index);
         }
     }
@@ -61,10 +70,10 @@ impl RepeatedIds {
     /// Bits of the set for each row of the table: at most one bit in this many is set, so that few hashes collide.
     const BITS_PER_ROW: usize = 16;
 
-    fn of(table: &AttemptTable) -> RepeatedIds {
-        let words = (table.rows.len() * Self::BITS_PER_ROW).div_ceil(64).max(1);
+    fn of(rows: &[Attempt], wanted: impl Fn(&Attempt) -> bool) -> RepeatedIds {
+        let words = (rows.len() * Self::BITS_PER_ROW).div_ceil(64).max(1);
         let (mut seen, mut repeated) = (vec![0; words], vec![0; words]);
-        for row in table.rows.iter().filter(|row| row.flags.has(Flags::REQUEST_ID)) {
+        for row in rows.iter().filter(|row| row.flags.has(Flags::REQUEST_ID) && wanted(row)) {
             let (word, bit) = Self::bit_of(words, row.identity);
             repeated[word] |= seen[word] & bit;
             seen[word] |= bit;

@@ -7,6 +7,8 @@ use crate::model::{Symbol, Time, Views};
 pub(super) enum SharedId {
     /// Fingerprint of the provider's request id.
     Request(u32),
+    /// Fingerprint of a request id that is too short to be unique.
+    ShortRequest(u32),
     /// Fingerprint of the idempotency key.
     Idempotency(u64),
     /// Trace id that the log gives as the run.

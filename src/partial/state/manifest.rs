@@ -25,12 +25,12 @@ pub(super) struct Manifest {
     pub(super) settings: Settings,
     /// Number that the next partial or file gets.
     pub(super) next: u64,
-    pub(super) files: Vec<Known>,
+    pub(super) files: Vec<KnownFile>,
 }
 
 /// A file that was read before.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Known {
+pub(super) struct KnownFile {
     /// Number of the file, unique within the state.
     pub(super) number: u64,
     /// Path at which it was last seen.
@@ -47,12 +47,12 @@ pub(super) struct Known {
     pub(super) seen: Option<(u64, u64)>,
     /// Whether any attempts were read from it.
     pub(super) has_attempts: bool,
-    pub(super) parts: Vec<Stored>,
+    pub(super) parts: Vec<PartRef>,
 }
 
 /// A stretch of a file, stored in a partial.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Stored {
+pub(super) struct PartRef {
     /// Number of the partial, and checksum of the part in hexadecimal digits.
     pub(super) partial: u64,
     pub(super) part: String,
@@ -60,12 +60,12 @@ pub(super) struct Stored {
     pub(super) sent_us: (i64, i64),
 }
 
-impl Stored {
+impl PartRef {
     /// Describes a part read at `now_us`, which is stored in this partial under this checksum.
-    pub(super) fn new(partial: u64, part: &Part, digest: &Digest, now_us: i64) -> Stored {
+    pub(super) fn new(partial: u64, part: &Part, digest: &Digest, now_us: i64) -> PartRef {
         let sent = || part.table.rows.iter().filter(|row| !row.is_undated()).map(|row| row.sent.0);
         let sent_us = sent().min().zip(sent().max()).unwrap_or((now_us, now_us));
-        Stored { partial, part: hex(digest), sent_us }
+        PartRef { partial, part: hex(digest), sent_us }
     }
 }
 
@@ -117,15 +117,15 @@ impl Manifest {
 
 /// Writes a file in `folder` atomically, so that even after a power failure it is complete or absent.
 pub(super) fn write(folder: &Path, name: &str, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let half = folder.join(format!("{name}.half"));
-    let mut file = File::create(&half)?;
+    let temporary = folder.join(format!("{name}.half"));
+    let mut file = File::create(&temporary)?;
     let mut buffered = io::BufWriter::new(&mut file);
     fill(&mut buffered)?;
     buffered.flush()?;
     drop(buffered);
     file.sync_all()?;
     drop(file);
-    std::fs::rename(&half, folder.join(name))?;
+    std::fs::rename(&temporary, folder.join(name))?;
     sync(folder)
 }
 

@@ -1,20 +1,20 @@
 //! State of an analysis: what was read of logs so far, so that the next analysis reads only what is new.
 
-mod claims;
 mod error;
 mod manifest;
+mod matching;
 
 pub use error::StateError;
 
-use super::file::Sealed;
+use super::file::StoredPart;
 use super::{Partial, PartialError, Settings};
 use crate::ingest::{
     Increment, Options, Part, Progress, Source, end_fingerprint_of, read_on, read_part, start_fingerprint_of,
 };
 use crate::model::Time;
 use crate::untrusted::mask_keys;
-use claims::{Claim, claims, id};
-use manifest::{Known, Manifest, Stored, hex};
+use manifest::{KnownFile, Manifest, PartRef, hex};
+use matching::{FileMatch, id, match_files};
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{File, Metadata, TryLockError};
@@ -35,11 +35,11 @@ pub struct State {
 }
 
 /// Result of looking at one file.
-struct Look {
-    known: Known,
+struct FileUpdate {
+    known: KnownFile,
     /// What is to be stored, and what counts only in this report.
     part: Option<Part>,
-    passing: Option<Part>,
+    unstored: Option<Part>,
 }
 
 impl State {
@@ -79,55 +79,60 @@ impl State {
             .iter()
             .filter_map(|source| if let Source::File(path) = source { Some(path.as_path()) } else { None })
             .collect();
-        let claims = claims(&self.manifest.files, &paths);
+        let matches = match_files(&self.manifest.files, &paths);
         let first = self.manifest.next;
-        let looks: Vec<Option<Look>> = (paths.par_iter().zip(&claims).enumerate())
-            .map(|(nth, (path, claim))| {
-                let known = match claim {
-                    Claim::Copy => return None,
-                    Claim::Known(place) => self.manifest.files[*place].clone(),
-                    Claim::New => Known::new(first + nth as u64, path),
+        let updates: Vec<Option<FileUpdate>> = (paths.par_iter().zip(&matches).enumerate())
+            .map(|(nth, (path, found_match))| {
+                let known = match found_match {
+                    FileMatch::Copy => return None,
+                    FileMatch::KnownFile(index) => self.manifest.files[*index].clone(),
+                    FileMatch::New => KnownFile::new(first + nth as u64, path),
                 };
-                Some(known.look(path, options, progress))
+                Some(known.read_new(path, options, progress))
             })
             .collect();
         self.manifest.next += paths.len() as u64;
-        let mut passing = self.keep(looks, &claims, now_us)?;
+        let mut unstored = self.store_new_parts(updates, &matches, now_us)?;
         if let Some(oldest) = oldest_us {
             let oldest = Time(oldest - oldest.rem_euclid(DAY_US));
             self.forget(oldest, &paths, now_us)?;
-            passing.iter_mut().for_each(|part| part.forget(oldest));
+            unstored.iter_mut().for_each(|part| part.forget(oldest));
         }
         let failed = |error| StateError::io(&self.folder, error);
         self.manifest.store(&self.folder).map_err(failed)?;
         self.remove_unused().map_err(failed)?;
         let mut parts = self.load()?;
-        parts.extend(passing);
+        parts.extend(unstored);
         Ok(parts)
     }
 
     /// Writes the new parts into one new partial. Returns the parts that are not stored.
-    fn keep(&mut self, looks: Vec<Option<Look>>, claims: &[Claim], now_us: i64) -> Result<Vec<Part>, StateError> {
+    fn store_new_parts(
+        &mut self,
+        updates: Vec<Option<FileUpdate>>,
+        matches: &[FileMatch],
+        now_us: i64,
+    ) -> Result<Vec<Part>, StateError> {
         let failed = |error| StateError::io(&self.folder, error);
         let number = self.manifest.next;
         let mut partial = Partial::new(self.manifest.settings.clone(), "state");
-        let mut passing = Vec::new();
-        for (look, claim) in looks.into_iter().zip(claims) {
-            let Some(Look { mut known, part, passing: more }) = look else { continue };
+        let mut unstored = Vec::new();
+        for (read_new, found_match) in updates.into_iter().zip(matches) {
+            let Some(FileUpdate { mut known, part, unstored: more }) = read_new else { continue };
             if let Some(part) = part {
-                let sealed = Sealed::of(&part).map_err(failed)?;
-                known.parts.push(Stored::new(number, &part, &sealed.digest, now_us));
-                partial.insert(sealed, "state");
+                let stored = StoredPart::of(&part).map_err(failed)?;
+                known.parts.push(PartRef::new(number, &part, &stored.digest, now_us));
+                partial.insert(stored, "state");
             }
-            passing.extend(more.map(|part| named(part, &known)));
-            match claim {
-                Claim::Known(place) => self.manifest.files[*place] = known,
+            unstored.extend(more.map(|part| with_current_name(part, &known)));
+            match found_match {
+                FileMatch::KnownFile(index) => self.manifest.files[*index] = known,
                 _ if known.parts.is_empty() => {}
                 _ => self.manifest.files.push(known),
             }
         }
         self.store(&partial)?;
-        Ok(passing)
+        Ok(unstored)
     }
 
     /// Writes a partial under the next number, unless it is empty.
@@ -147,18 +152,18 @@ impl State {
         let mut files = std::mem::take(&mut self.manifest.files);
         let mut partial = Partial::new(self.manifest.settings.clone(), "state");
         for file in &mut files {
-            file.parts.retain(|stored| stored.sent_us.1 >= oldest.0);
-            for stored in file.parts.iter_mut().filter(|stored| stored.sent_us.0 < oldest.0) {
-                let path = self.folder.join(file_name(stored.partial));
+            file.parts.retain(|part_ref| part_ref.sent_us.1 >= oldest.0);
+            for part_ref in file.parts.iter_mut().filter(|part_ref| part_ref.sent_us.0 < oldest.0) {
+                let path = self.folder.join(file_name(part_ref.partial));
                 let damaged = |error| StateError::Partial { path: path.clone(), error };
-                let known = self.partial(stored.partial)?;
-                let held = known.parts.iter().find(|(part, _)| hex(&part.digest) == stored.part);
-                let (held, _) = held.ok_or(damaged(PartialError::Damaged))?;
-                let mut part = held.open().map_err(damaged)?;
+                let known = self.partial(part_ref.partial)?;
+                let stored = known.parts.iter().find(|(part, _)| hex(&part.digest) == part_ref.part);
+                let (stored, _) = stored.ok_or(damaged(PartialError::Damaged))?;
+                let mut part = stored.open().map_err(damaged)?;
                 part.forget(oldest);
-                let sealed = Sealed::of(&part).map_err(|error| StateError::io(&self.folder, error))?;
-                *stored = Stored::new(self.manifest.next, &part, &sealed.digest, now_us);
-                partial.insert(sealed, "state");
+                let rewritten = StoredPart::of(&part).map_err(|error| StateError::io(&self.folder, error))?;
+                *part_ref = PartRef::new(self.manifest.next, &part, &rewritten.digest, now_us);
+                partial.insert(rewritten, "state");
             }
         }
         files.retain(|file| !file.parts.is_empty() || paths.contains(&file.path.as_path()));
@@ -175,7 +180,7 @@ impl State {
 
     /// Loads all stored parts.
     fn load(&self) -> Result<Vec<Part>, StateError> {
-        let mut owners: HashMap<(u64, String), Vec<&Known>> = HashMap::new();
+        let mut owners: HashMap<(u64, String), Vec<&KnownFile>> = HashMap::new();
         for file in &self.manifest.files {
             for stored in &file.parts {
                 owners.entry((stored.partial, stored.part.clone())).or_default().push(file);
@@ -191,7 +196,7 @@ impl State {
             let wanted: Vec<_> = wanted.collect();
             let opened: Result<Vec<Vec<Part>>, _> = wanted
                 .par_iter()
-                .map(|(part, owners)| owners.iter().map(|file| Ok(named(part.open()?, file))).collect())
+                .map(|(part, owners)| owners.iter().map(|file| Ok(with_current_name(part.open()?, file))).collect())
                 .collect();
             parts.extend(opened.map_err(damaged)?.into_iter().flatten());
         }
@@ -212,10 +217,10 @@ impl State {
     }
 }
 
-impl Known {
-    fn new(number: u64, path: &Path) -> Known {
+impl KnownFile {
+    fn new(number: u64, path: &Path) -> KnownFile {
         let path = path.to_owned();
-        Known {
+        KnownFile {
             number,
             path,
             id: (0, 0),
@@ -229,26 +234,26 @@ impl Known {
     }
 
     /// Reads what is new of the file, now at `path`.
-    fn look(mut self, path: &Path, options: &Options, progress: Progress<'_>) -> Look {
+    fn read_new(mut self, path: &Path, options: &Options, progress: Progress<'_>) -> FileUpdate {
         self.path = path.to_owned();
         let metadata = path.metadata().ok();
         let seen = metadata.as_ref().map(|metadata| (id(metadata), seen(metadata)));
         if seen.is_some_and(|(id, seen)| self.id == id && self.seen == Some(seen)) {
-            return Look { known: self, part: None, passing: None };
+            return FileUpdate { known: self, part: None, unstored: None };
         }
         let increment = read_on(path, self.mark.as_ref(), options, progress);
         let (Some((id, seen)), Ok(Increment { part, tail, checkpoint: mark, replaces })) = (seen, increment) else {
-            return self.unread(path, options, progress);
+            return self.read_without_storing(path, options, progress);
         };
         // The path may by now be another file, or the file may have another content: then nothing is stored, and it is
         // looked at again next time.
         let is_whole =
             part.iter().chain(&tail).all(|part| part.facts.inputs.iter().all(|input| input.failure.is_none()));
         if !is_whole || !self.is_still(path, id) {
-            return self.unread(path, options, progress);
+            return self.read_without_storing(path, options, progress);
         }
         if part.is_none() && tail.is_none() && self.parts.is_empty() {
-            return self.unread(path, options, progress);
+            return self.read_without_storing(path, options, progress);
         }
         if replaces || mark.is_none() {
             self.parts.clear();
@@ -260,27 +265,27 @@ impl Known {
         self.seen = is_settled.then_some(seen);
         (self.id, self.mark) = (id, mark);
         self.has_attempts |= part.iter().any(|part| !part.table.rows.is_empty());
-        Look { known: self, part, passing: tail }
+        FileUpdate { known: self, part, unstored: tail }
     }
 
     /// Whether the file at `path` still has this `id` and begins as it did.
     fn is_still(&self, path: &Path, id: (u64, u64)) -> bool {
-        let is_same = path.metadata().is_ok_and(|metadata| claims::id(&metadata) == id);
+        let is_same = path.metadata().is_ok_and(|metadata| matching::id(&metadata) == id);
         is_same && (self.head.1 == 0 || start_fingerprint_of(path, self.head.1).is_ok_and(|head| head == self.head))
     }
 
     /// Reads the whole file for this report only, without storing it, so that failures are reported; it is read again
     /// next time.
-    fn unread(self, path: &Path, options: &Options, progress: Progress<'_>) -> Look {
+    fn read_without_storing(self, path: &Path, options: &Options, progress: Progress<'_>) -> FileUpdate {
         let part = read_part(&[Source::File(path.to_owned())], options, progress);
         // Stored attempts of the file would count twice.
         let is_passing = self.parts.is_empty() || part.facts.inputs.iter().all(|input| input.read.0 == 0);
-        Look { known: self, part: None, passing: is_passing.then_some(part) }
+        FileUpdate { known: self, part: None, unstored: is_passing.then_some(part) }
     }
 }
 
 /// Returns a part of a file with the current name of the file.
-fn named(mut part: Part, file: &Known) -> Part {
+fn with_current_name(mut part: Part, file: &KnownFile) -> Part {
     let name = mask_keys(&file.path.display().to_string()).into_owned();
     for input in &mut part.facts.inputs {
         input.name.clone_from(&name);

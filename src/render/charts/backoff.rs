@@ -8,13 +8,15 @@ use crate::model::units::seconds;
 use crate::report::{Backoff, BackoffStep};
 use plotters::prelude::DrawingBackend;
 
+/// Edges of the plot, in logical pixels.
 const TOP: f64 = 112.0;
 const BASE: f64 = 384.0;
 const RIGHT: f64 = WIDTH - MARGIN;
-/// Stroke width of the range from the 5th to the 95th percentile, and half the width of the median's line.
-const SPREAD: f64 = 7.0;
-const MEDIAN: f64 = 11.0;
-/// Room above the longest wait for its count.
+/// Stroke width of the line from the 5th to the 95th percentile.
+const SPREAD_STROKE: f64 = 7.0;
+/// Half the width of the mark at the median.
+const MEDIAN_HALF_WIDTH: f64 = 11.0;
+/// Height above the longest wait that is reserved for its count.
 const COUNT_ROOM: f64 = 16.0;
 
 /// Returns the wait before a retry according to the inferred schedule, in seconds.
@@ -31,11 +33,11 @@ fn subtitle(entry: &Backoff) -> String {
 
 /// Returns the alternative text of the chart, with its figures.
 pub(super) fn alt(title: &str, entry: &Backoff) -> String {
-    let one = |step: &BackoffStep| {
+    let describe = |step: &BackoffStep| {
         let [low, middle, high] = [step.p05_s, step.p50_s, step.p95_s].map(seconds);
         format!("before retry {}: {middle}, usually {low} to {high}", step.retry)
     };
-    let figures: Vec<String> = entry.steps.iter().map(one).collect();
+    let figures: Vec<String> = entry.steps.iter().map(describe).collect();
     format!("Range chart. {title}. {}. Waits {}.", subtitle(entry), figures.join("; "))
 }
 
@@ -54,11 +56,11 @@ pub(super) fn draw<DB: DrawingBackend>(canvas: &Canvas<DB>, title: &str, entry: 
     let step_width = (RIGHT - AXIS_X) / entry.steps.len().max(1) as f64;
     for (nth, step) in entry.steps.iter().enumerate() {
         let x = AXIS_X + step_width * (nth as f64 + 0.5);
-        canvas.line(&[(x, y(step.p05_s)), (x, y(step.p95_s))], SPREAD, BLUE)?;
-        canvas.line(&[(x - MEDIAN, y(step.p50_s)), (x + MEDIAN, y(step.p50_s))], 2.5, INK)?;
+        canvas.line(&[(x, y(step.p05_s)), (x, y(step.p95_s))], SPREAD_STROKE, BLUE)?;
+        canvas.line(&[(x - MEDIAN_HALF_WIDTH, y(step.p50_s)), (x + MEDIAN_HALF_WIDTH, y(step.p50_s))], 2.5, INK)?;
         if let Some(wait) = nominal(entry, step.retry) {
-            canvas.line(&[(x - MEDIAN * 2.0, y(wait)), (x - MEDIAN, y(wait))], 2.5, GREY)?;
-            canvas.line(&[(x + MEDIAN, y(wait)), (x + MEDIAN * 2.0, y(wait))], 2.5, GREY)?;
+            canvas.line(&[(x - MEDIAN_HALF_WIDTH * 2.0, y(wait)), (x - MEDIAN_HALF_WIDTH, y(wait))], 2.5, GREY)?;
+            canvas.line(&[(x + MEDIAN_HALF_WIDTH, y(wait)), (x + MEDIAN_HALF_WIDTH * 2.0, y(wait))], 2.5, GREY)?;
         }
         let top = y(step.p95_s.max(nominal(entry, step.retry).unwrap_or(0.0)));
         canvas.text(&compact(step.waits), (x, top - 9.0), SMALL, MUTED, Align::Centre)?;

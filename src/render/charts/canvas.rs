@@ -14,8 +14,8 @@ use std::fmt::Display;
 /// pixel, and a bitmap of this size is averaged down to smooth its lines.
 pub(super) const SCALE: u32 = 4;
 
-/// The size passed to plotters is the line height for a bitmap font and 1.24 em in SVG. With these two factors an em
-/// has the same length in both.
+/// Sizes to pass to plotters for a font size of one em. plotters takes a size as the line height of a bitmap font, and as
+/// 1.24 em in SVG; with these factors text has the same size in both.
 const BITMAP_SIZE_PER_EM: f64 = 1.164;
 const SVG_SIZE_PER_EM: f64 = 1.24;
 
@@ -29,7 +29,7 @@ pub(super) enum Medium {
 }
 
 /// A point in logical pixels, from the upper left.
-pub(super) type At = (f64, f64);
+pub(super) type Point = (f64, f64);
 
 /// Horizontal alignment of a text at its position.
 #[derive(Clone, Copy)]
@@ -61,37 +61,37 @@ impl<DB: DrawingBackend> Canvas<DB> {
     }
 
     /// Draws a filled rectangle between two corners.
-    pub(super) fn rect(&self, a: At, b: At, color: RGBColor) -> Result<(), ChartError> {
+    pub(super) fn rect(&self, a: Point, b: Point, color: RGBColor) -> Result<(), ChartError> {
         self.area.draw(&Rectangle::new([device(a), device(b)], filled(color))).map_err(drawing)
     }
 
     /// Draws a line through points. Its ends and bends are round, so that sharp bends have no spikes.
-    pub(super) fn line(&self, points: &[At], width: f64, color: RGBColor) -> Result<(), ChartError> {
+    pub(super) fn line(&self, points: &[Point], width: f64, color: RGBColor) -> Result<(), ChartError> {
         let path: Vec<(i32, i32)> = points.iter().map(|p| device(*p)).collect();
         if self.medium == Medium::Svg {
             return self.area.draw(&PathElement::new(path, stroke(color, width))).map_err(drawing);
         }
-        // the path rasterizer of plotters draws spikes at sharp bends
+        // The path rasterizer of plotters draws spikes at sharp bends.
         for pair in path.windows(2) {
-            if let Some(quad) = quad(pair[0], pair[1], width * f64::from(SCALE)) {
-                self.area.draw(&Polygon::new(quad, filled(color))).map_err(drawing)?;
+            if let Some(corners) = stroke_corners(pair[0], pair[1], width * f64::from(SCALE)) {
+                self.area.draw(&Polygon::new(corners, filled(color))).map_err(drawing)?;
             }
         }
         points.iter().try_for_each(|p| self.dot(*p, width / 2.0, color))
     }
 
     /// Draws a filled circle.
-    pub(super) fn dot(&self, at: At, radius: f64, color: RGBColor) -> Result<(), ChartError> {
+    pub(super) fn dot(&self, at: Point, radius: f64, color: RGBColor) -> Result<(), ChartError> {
         let radius = (radius * f64::from(SCALE)).round() as i32;
         self.area.draw(&Circle::new(device(at), radius, filled(color))).map_err(drawing)
     }
 
     /// Draws a text with its base line at `at`.
-    pub(super) fn text(&self, text: &str, at: At, em: f64, color: RGBColor, align: Align) -> Result<(), ChartError> {
-        let (size_per_em, drop) = match self.medium {
-            // plotters shifts SVG text by "-0.5ex" of the viewer's sans-serif
+    pub(super) fn text(&self, text: &str, at: Point, em: f64, color: RGBColor, align: Align) -> Result<(), ChartError> {
+        let (size_per_em, baseline_offset) = match self.medium {
+            // plotters shifts SVG text up by 0.5ex, which is about 0.265 em in the sans-serif fonts of viewers.
             Medium::Svg => (SVG_SIZE_PER_EM, 0.265),
-            // plotters places text by its box and takes half the size for the base line
+            // plotters places bitmap text by its bounding box and assumes that the base line is at half of its height.
             Medium::Bitmap => (BITMAP_SIZE_PER_EM, BITMAP_SIZE_PER_EM * (1.0 / 1.24 - 0.5)),
         };
         let anchor = match align {
@@ -100,7 +100,7 @@ impl<DB: DrawingBackend> Canvas<DB> {
             Align::Right => HPos::Right,
         };
         let style = font(em * size_per_em).color(&color).pos(Pos::new(anchor, VPos::Bottom));
-        self.area.draw_text(text, &style, device((at.0, at.1 + drop * em))).map_err(drawing)
+        self.area.draw_text(text, &style, device((at.0, at.1 + baseline_offset * em))).map_err(drawing)
     }
 
     /// Draws title and subtitle, shortened to the width of the canvas.
@@ -136,15 +136,15 @@ pub(super) fn width(text: &str, em: f64) -> Result<f64, ChartError> {
 
 /// Returns `text` shortened in the middle to fit into `room` logical pixels.
 pub(super) fn fitting(text: &str, em: f64, room: f64) -> Result<String, ChartError> {
-    let mut kept = text.chars().count();
-    let mut out = super::style::shorten(text, kept);
-    while kept > 1 {
+    let mut chars = text.chars().count();
+    let mut out = super::style::shorten(text, chars);
+    while chars > 1 {
         let needed = width(&out, em)?;
         if needed <= room {
             break;
         }
-        kept = ((kept as f64 * room / needed) as usize).min(kept - 1);
-        out = super::style::shorten(text, kept);
+        chars = ((chars as f64 * room / needed) as usize).min(chars - 1);
+        out = super::style::shorten(text, chars);
     }
     Ok(out)
 }
@@ -153,7 +153,7 @@ fn font(size: f64) -> FontDesc<'static> {
     FontDesc::new(FontFamily::SansSerif, size * f64::from(SCALE), FontStyle::Normal)
 }
 
-fn device(at: At) -> (i32, i32) {
+fn device(at: Point) -> (i32, i32) {
     let scale = f64::from(SCALE);
     ((at.0 * scale).round() as i32, (at.1 * scale).round() as i32)
 }
@@ -167,7 +167,7 @@ fn stroke(color: RGBColor, width: f64) -> ShapeStyle {
 }
 
 /// Returns the four corners of a straight stroke; `None` if it has no length.
-fn quad(a: (i32, i32), b: (i32, i32), width: f64) -> Option<Vec<(i32, i32)>> {
+fn stroke_corners(a: (i32, i32), b: (i32, i32), width: f64) -> Option<Vec<(i32, i32)>> {
     let (dx, dy) = (f64::from(b.0 - a.0), f64::from(b.1 - a.1));
     let length = dx.hypot(dy);
     if length < 0.5 {

@@ -2,7 +2,7 @@
 
 use super::canvas::{Align, Canvas};
 use super::error::ChartError;
-use super::series::{DANGER, LimitSeries, Mark, marks, window};
+use super::series::{LOW_SHARE, LimitSeries, RefusalPeriod, refusals, window};
 use super::style::{
     AXIS, AXIS_X, DANGER_BAND, GREY, INK, LABEL, MARGIN, MUTED, SMALL, VERMILION, WIDTH, compact, count, counted,
     percent,
@@ -14,14 +14,16 @@ use plotters::prelude::DrawingBackend;
 use plotters::style::RGBColor;
 use std::cmp::Ordering;
 
+/// Edges of the plot, in logical pixels.
 const TOP: f64 = 98.0;
 const BASE: f64 = 342.0;
 const RIGHT: f64 = WIDTH - 136.0;
-/// Upper edges of the rows of 429s and of overloads, and the height of a row.
+/// Upper edges of the rows of 429s and of overloads.
 const ROWS: [f64; 2] = [352.0, 368.0];
+/// Height of such a row.
 const ROW_HEIGHT: f64 = 11.0;
 /// Minimum width of a mark, in logical pixels.
-const LEAST_MARK: f64 = 2.0;
+const MIN_MARK: f64 = 2.0;
 /// Position of the time axis, below the rows.
 const TIME_Y: f64 = 386.0;
 /// Height of the two-line label at the end of a line.
@@ -36,27 +38,27 @@ fn color(kind: LimitKind) -> RGBColor {
     }
 }
 
-/// The data of one scope, ready to draw.
-struct Scene {
+/// The figures of one scope, converted for drawing.
+struct ScopeData {
     axis: TimeAxis,
     /// The series, with the limit that binds first at the front.
     series: Vec<LimitSeries>,
-    marks: Vec<Mark>,
+    refusals: Vec<RefusalPeriod>,
     totals: [u64; 2],
     dropped: bool,
 }
 
-impl Scene {
-    fn of(limits: &[&Headroom]) -> Scene {
+impl ScopeData {
+    fn of(limits: &[&Headroom]) -> ScopeData {
         let axis = window(limits);
         let mut series: Vec<LimitSeries> = limits.iter().filter_map(|limit| LimitSeries::of(limit, axis)).collect();
         series.sort_by(binds_first);
-        let (marks, totals) = marks(limits, axis);
+        let (refusals, totals) = refusals(limits, axis);
         let dropped = series.len() < limits.len() || series.iter().any(|one| one.dropped);
-        Scene { axis, series, marks, totals, dropped }
+        ScopeData { axis, series, refusals, totals, dropped }
     }
 
-    fn verdict(&self) -> String {
+    fn subtitle(&self) -> String {
         let Some(first) = self.series.first() else {
             return "No usable reading of any limit".to_owned();
         };
@@ -73,34 +75,34 @@ impl Scene {
             Some(empty) => format!("empty at {}", self.axis.clock(empty)),
             None => format!("lowest {} at {}", percent(first.low.ratio), self.axis.clock(first.low.at)),
         };
-        let refused = self.marks.iter().find(|mark| mark.counts[0] > 0 && mark.to >= below);
-        let refused = refused.map_or(String::new(), |mark| format!(", next 429 at {}", self.axis.clock(mark.from)));
+        let refused = self.refusals.iter().find(|period| period.counts[0] > 0 && period.to >= below);
+        let refused = refused.map_or(String::new(), |period| format!(", next 429 at {}", self.axis.clock(period.from)));
         format!("{} bind first: below 10% at {}, {low}{refused} (UTC)", capitalized(name), self.axis.clock(below))
     }
 }
 
 /// Orders limits by the time they fell below 10%, then by their lowest share, then by kind.
 fn binds_first(a: &LimitSeries, b: &LimitSeries) -> Ordering {
-    let when = |one: &LimitSeries| one.below.map_or(i64::MAX, |at| at.0);
-    when(a).cmp(&when(b)).then(a.low.ratio.total_cmp(&b.low.ratio)).then(place(a.kind).cmp(&place(b.kind)))
+    let fell_at = |series: &LimitSeries| series.below.map_or(i64::MAX, |at| at.0);
+    fell_at(a).cmp(&fell_at(b)).then(a.low.ratio.total_cmp(&b.low.ratio)).then(position(a.kind).cmp(&position(b.kind)))
 }
 
-fn place(kind: LimitKind) -> Option<usize> {
+fn position(kind: LimitKind) -> Option<usize> {
     LimitKind::ALL.iter().position(|other| *other == kind)
 }
 
 /// Returns the alternative text of the chart, with its figures.
 pub(super) fn alt(title: &str, limits: &[&Headroom]) -> String {
-    let scene = Scene::of(limits);
+    let data = ScopeData::of(limits);
     let mut parts: Vec<String> = Vec::new();
-    for one in &scene.series {
+    for one in &data.series {
         let low = format!("lowest {} ({} of {})", percent(one.low.ratio), whole(one.low.left), whole(one.low.limit));
         parts.push(format!("{}: {low}, last {}", one.kind.label(), percent(one.last)));
     }
-    let [rejected, overloaded] = scene.totals;
+    let [rejected, overloaded] = data.totals;
     parts.push(format!("{} with 429, {} with overload", counted(rejected, "answer"), count(overloaded)));
-    let span = format!("From {} to {}", scene.axis.from, scene.axis.to);
-    format!("Line chart. {title}. {}. {span}. {}.", scene.verdict(), capitalized(&parts.join("; ")))
+    let span = format!("From {} to {}", data.axis.from, data.axis.to);
+    format!("Line chart. {title}. {}. {span}. {}.", data.subtitle(), capitalized(&parts.join("; ")))
 }
 
 fn whole(n: i64) -> String {
@@ -113,20 +115,20 @@ pub(super) fn draw<DB: DrawingBackend>(
     title: &str,
     limits: &[&Headroom],
 ) -> Result<(), ChartError> {
-    let scene = Scene::of(limits);
-    let binding = scene.series.first().filter(|one| one.below.is_some());
-    canvas.head(title, &scene.verdict(), binding.map_or(MUTED, |one| color(one.kind)))?;
+    let data = ScopeData::of(limits);
+    let binding = data.series.first().filter(|one| one.below.is_some());
+    canvas.head(title, &data.subtitle(), binding.map_or(MUTED, |one| color(one.kind)))?;
     canvas.text("left of the limit, % (shaded: below 10%)", (MARGIN, 82.0), LABEL, MUTED, Align::Left)?;
-    canvas.rect((AXIS_X, y(DANGER)), (RIGHT, BASE), DANGER_BAND)?;
+    canvas.rect((AXIS_X, y(LOW_SHARE)), (RIGHT, BASE), DANGER_BAND)?;
     for tick in [100_u32, 75, 50, 25, 10, 0] {
         canvas.value_tick(&format!("{tick}%"), y(f64::from(tick) / 100.0), (AXIS_X, RIGHT))?;
     }
     canvas.base(BASE, (AXIS_X, RIGHT))?;
-    lines(canvas, &scene)?;
-    labels(canvas, &scene.series)?;
-    rug(canvas, &scene)?;
-    time_axis(canvas, scene.axis)?;
-    if scene.dropped {
+    lines(canvas, &data)?;
+    labels(canvas, &data.series)?;
+    rug(canvas, &data)?;
+    time_axis(canvas, data.axis)?;
+    if data.dropped {
         canvas.footnote(
             "Some readings were no data (negative, above the limit, or of a limit of 0) and are not drawn.",
         )?;
@@ -142,21 +144,21 @@ fn y(ratio: f64) -> f64 {
     BASE - (BASE - TOP) * ratio
 }
 
-/// Draws the lines, first and widest the binding limit, each later one narrower, so that lines on top of each other
-/// are all visible.
-fn lines<DB: DrawingBackend>(canvas: &Canvas<DB>, scene: &Scene) -> Result<(), ChartError> {
+/// Draws the lines. The limit that binds first is drawn first and widest, each later one narrower, so that lines on top
+/// of each other stay visible.
+fn lines<DB: DrawingBackend>(canvas: &Canvas<DB>, data: &ScopeData) -> Result<(), ChartError> {
     let widths: [f64; 4] = [3.5, 2.25, 1.5, 1.0];
-    for (i, one) in scene.series.iter().enumerate() {
-        let wide = widths[i.min(widths.len() - 1)];
+    for (i, one) in data.series.iter().enumerate() {
+        let width = widths[i.min(widths.len() - 1)];
         let mut before = None;
-        for stretch in &one.stretches {
-            let path: Vec<(f64, f64)> = stretch.iter().map(|(at, ratio)| (x(scene.axis, *at), y(*ratio))).collect();
+        for segment in &one.segments {
+            let path: Vec<(f64, f64)> = segment.iter().map(|(at, ratio)| (x(data.axis, *at), y(*ratio))).collect();
             if let (Some(from), Some(to)) = (before, path.first()) {
                 dotted(canvas, from, *to, color(one.kind))?;
             }
             match path[..] {
-                [only] => canvas.dot(only, wide.max(2.0), color(one.kind))?,
-                _ => canvas.line(&path, wide, color(one.kind))?,
+                [only] => canvas.dot(only, width.max(2.0), color(one.kind))?,
+                _ => canvas.line(&path, width, color(one.kind))?,
             }
             before = path.last().copied();
         }
@@ -186,15 +188,15 @@ fn dotted<DB: DrawingBackend>(
 fn labels<DB: DrawingBackend>(canvas: &Canvas<DB>, series: &[LimitSeries]) -> Result<(), ChartError> {
     let mut places: Vec<(f64, usize)> = series.iter().enumerate().map(|(i, one)| (y(one.last), i)).collect();
     places.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    let mut least = TOP;
-    for place in &mut places {
-        place.0 = place.0.max(least);
-        least = place.0 + LABEL_STEP;
+    let mut min_y = TOP;
+    for position in &mut places {
+        position.0 = position.0.max(min_y);
+        min_y = position.0 + LABEL_STEP;
     }
-    let mut most = BASE - 18.0;
-    for place in places.iter_mut().rev() {
-        place.0 = place.0.min(most);
-        most = place.0 - LABEL_STEP;
+    let mut max_y = BASE - 18.0;
+    for position in places.iter_mut().rev() {
+        position.0 = position.0.min(max_y);
+        max_y = position.0 - LABEL_STEP;
     }
     for (at, i) in places {
         let one = &series[i];
@@ -207,18 +209,18 @@ fn labels<DB: DrawingBackend>(canvas: &Canvas<DB>, series: &[LimitSeries]) -> Re
     Ok(())
 }
 
-/// Draws when the server rejected attempts: a row of marks for 429s and one for overloads.
-fn rug<DB: DrawingBackend>(canvas: &Canvas<DB>, scene: &Scene) -> Result<(), ChartError> {
+/// Draws when the server refused attempts: a row of marks for 429s and one for overloads.
+fn rug<DB: DrawingBackend>(canvas: &Canvas<DB>, data: &ScopeData) -> Result<(), ChartError> {
     let rows = [("429", "rate limited", INK), ("529/503", "overloaded", VERMILION)];
     for (row, (code, name, color)) in rows.into_iter().enumerate() {
-        let (top, total) = (ROWS[row], scene.totals[row]);
+        let (top, total) = (ROWS[row], data.totals[row]);
         let (color, label) = if total == 0 { (GREY, GREY) } else { (color, color) };
         canvas.rect(
             (AXIS_X, top + ROW_HEIGHT / 2.0 - 0.25),
             (RIGHT, top + ROW_HEIGHT / 2.0 + 0.25),
             super::style::GRID,
         )?;
-        for (left, right) in blocks(scene, row) {
+        for (left, right) in blocks(data, row) {
             canvas.rect((left, top), (right, top + ROW_HEIGHT), color)?;
         }
         canvas.text(code, (AXIS_X - 8.0, top + 9.5), LABEL, label, Align::Right)?;
@@ -230,11 +232,11 @@ fn rug<DB: DrawingBackend>(canvas: &Canvas<DB>, scene: &Scene) -> Result<(), Cha
 
 /// Returns the left and right ends of the marks of a row. Adjacent marks are merged, so that the size of a drawing does
 /// not grow with the log.
-fn blocks(scene: &Scene, row: usize) -> Vec<(f64, f64)> {
+fn blocks(data: &ScopeData, row: usize) -> Vec<(f64, f64)> {
     let mut blocks: Vec<(f64, f64)> = Vec::new();
-    for mark in scene.marks.iter().filter(|mark| mark.counts[row] > 0) {
-        let left = x(scene.axis, mark.from).min(RIGHT - LEAST_MARK);
-        let right = x(scene.axis, mark.to).max(left + LEAST_MARK);
+    for period in data.refusals.iter().filter(|period| period.counts[row] > 0) {
+        let left = x(data.axis, period.from).min(RIGHT - MIN_MARK);
+        let right = x(data.axis, period.to).max(left + MIN_MARK);
         match blocks.last_mut() {
             Some(block) if left <= block.1 + 0.25 => block.1 = block.1.max(right),
             _ => blocks.push((left, right)),

@@ -10,23 +10,24 @@ use plotters::prelude::DrawingBackend;
 use plotters::style::{RGBColor, WHITE};
 
 /// Highest number of attempts that always has a bar of its own.
-const SINGLE: u32 = 12;
-/// Highest number of attempts for which every number has a bar; beyond it, numbers above [`SINGLE`] are grouped.
-const GROUPED: u32 = 16;
+const LAST_SINGLE: u32 = 12;
+/// Highest number of attempts for which every number has a bar; beyond it, numbers above [`LAST_SINGLE`] are grouped.
+const LAST_GROUPED: u32 = 16;
 /// Minimum number of bars, so that a single one does not fill the chart.
-const LEAST_SLOTS: u32 = 5;
+const MIN_SLOTS: u32 = 5;
 /// Minimum height of a bar whose count is not 0, in logical pixels.
-const LEAST_HEIGHT: f64 = 2.0;
+const MIN_HEIGHT: f64 = 2.0;
 
+/// Edges of the plot, in logical pixels.
 const TOP: f64 = 116.0;
 const BASE: f64 = 394.0;
 const RIGHT: f64 = WIDTH - MARGIN;
-/// Room above the tallest bar for its count.
+/// Height above the tallest bar that is reserved for its count.
 const COUNT_ROOM: f64 = 16.0;
 
 const OUTCOMES: [(&str, RGBColor); 3] = [("succeeded", BLUE), ("failed", VERMILION), ("open", GREY)];
 
-/// A place on the axis: one number of attempts, or a range of them that shares a bar.
+/// A position on the axis: one number of attempts, or a range of them that shares a bar.
 struct Slot {
     label: String,
     by_outcome: [u64; 3],
@@ -67,13 +68,17 @@ fn most_attempts(histogram: &Histogram) -> u32 {
 
 fn slots(histogram: &Histogram) -> Vec<Slot> {
     let most = most_attempts(histogram);
-    let singles = if most > GROUPED { SINGLE } else { most.max(LEAST_SLOTS) };
-    // a call has at least one attempt; a count of 0 in the data is added to 1 rather than lost
+    let singles = if most > LAST_GROUPED { LAST_SINGLE } else { most.max(MIN_SLOTS) };
+    // A call has at least one attempt. A count for 0 attempts is added to the first bar, so that no call is lost.
     let single = |n: u32| Slot::of_range(histogram, n.to_string(), if n == 1 { 0..=1 } else { n..=n });
     let mut slots: Vec<Slot> = (1..=singles).map(single).collect();
-    if most > GROUPED {
-        slots.push(Slot::of_range(histogram, format!("{}–{GROUPED}", SINGLE + 1), SINGLE + 1..=GROUPED));
-        slots.push(Slot::of_range(histogram, format!("{}+", GROUPED + 1), GROUPED + 1..));
+    if most > LAST_GROUPED {
+        slots.push(Slot::of_range(
+            histogram,
+            format!("{}–{LAST_GROUPED}", LAST_SINGLE + 1),
+            LAST_SINGLE + 1..=LAST_GROUPED,
+        ));
+        slots.push(Slot::of_range(histogram, format!("{}+", LAST_GROUPED + 1), LAST_GROUPED + 1..));
     }
     slots
 }
@@ -128,11 +133,11 @@ pub(super) fn draw<DB: DrawingBackend>(
         canvas.value_tick(&compact(value), BASE - scale.height(value), (AXIS_X, RIGHT))?;
     }
     let step = (RIGHT - AXIS_X) / slots.len() as f64;
-    let exact = all_fit(&slots, step - 6.0)?;
+    let shows_exact_counts = exact_counts_fit(&slots, step - 6.0)?;
     for (i, slot) in slots.iter().enumerate() {
         let centre = AXIS_X + step * (i as f64 + 0.5);
         bar(canvas, slot, centre, (step * 0.68).min(88.0), scale.height(slot.calls()))?;
-        let calls = if exact { count(slot.calls()) } else { compact(slot.calls()) };
+        let calls = if shows_exact_counts { count(slot.calls()) } else { compact(slot.calls()) };
         let (color, top) = if slot.calls() == 0 { (GREY, 0.0) } else { (INK, drawn_height(slot, &scale)) };
         canvas.text(&calls, (centre, BASE - top - 6.0), LABEL, color, Align::Centre)?;
         canvas.text(&slot.label, (centre, BASE + 18.0), LABEL, MUTED, Align::Centre)?;
@@ -144,14 +149,14 @@ pub(super) fn draw<DB: DrawingBackend>(
 /// Returns the label of the axis, which mentions grouped bars.
 fn caption(histogram: &Histogram) -> String {
     let most = most_attempts(histogram);
-    if most <= GROUPED {
+    if most <= LAST_GROUPED {
         return "attempts per call".to_owned();
     }
-    format!("attempts per call (grouped from {} on; the most was {})", SINGLE + 1, count(u64::from(most)))
+    format!("attempts per call (grouped from {} on; the most was {})", LAST_SINGLE + 1, count(u64::from(most)))
 }
 
 /// Returns whether the exact count of every slot fits above its bar.
-fn all_fit(slots: &[Slot], room: f64) -> Result<bool, ChartError> {
+fn exact_counts_fit(slots: &[Slot], room: f64) -> Result<bool, ChartError> {
     for slot in slots {
         if width(&count(slot.calls()), LABEL)? > room {
             return Ok(false);
@@ -186,7 +191,7 @@ impl Scale {
     /// Height of a bar; a count above 0 is always visible.
     fn height(&self, calls: u64) -> f64 {
         let full = BASE - TOP - COUNT_ROOM;
-        if calls == 0 { 0.0 } else { (full * calls as f64 / self.max as f64).max(LEAST_HEIGHT) }
+        if calls == 0 { 0.0 } else { (full * calls as f64 / self.max as f64).max(MIN_HEIGHT) }
     }
 }
 
@@ -194,24 +199,24 @@ fn drawn_height(slot: &Slot, scale: &Scale) -> f64 {
     parts(slot, scale.height(slot.calls())).iter().sum()
 }
 
-/// Returns the heights of the parts of a bar: in proportion, but at least [`LEAST_HEIGHT`] if not 0.
+/// Returns the heights of the parts of a bar: in proportion, but at least [`MIN_HEIGHT`] if not 0.
 fn parts(slot: &Slot, height: f64) -> [f64; 3] {
     let calls = slot.calls() as f64;
-    let shares = slot.by_outcome.map(|n| if n == 0 { 0.0 } else { (n as f64 / calls * height).max(LEAST_HEIGHT) });
+    let shares = slot.by_outcome.map(|n| if n == 0 { 0.0 } else { (n as f64 / calls * height).max(MIN_HEIGHT) });
     let excess = (shares.iter().sum::<f64>() - height).max(0.0);
-    // the height added to small parts is taken from the largest, as far as possible
+    // The height added to small parts is taken from the largest, as far as possible.
     let largest = shares.iter().fold(0.0_f64, |max, share| max.max(*share));
-    shares.map(|share| if share == largest { (share - excess).max(share.min(LEAST_HEIGHT)) } else { share })
+    shares.map(|share| if share == largest { (share - excess).max(share.min(MIN_HEIGHT)) } else { share })
 }
 
 fn bar<DB: DrawingBackend>(
     canvas: &Canvas<DB>,
     slot: &Slot,
     centre: f64,
-    wide: f64,
+    bar_width: f64,
     height: f64,
 ) -> Result<(), ChartError> {
-    let (left, right) = (centre - wide / 2.0, centre + wide / 2.0);
+    let (left, right) = (centre - bar_width / 2.0, centre + bar_width / 2.0);
     let mixed = slot.by_outcome.iter().filter(|n| **n > 0).count() > 1;
     let mut base = BASE;
     for ((part, calls), (_, color)) in parts(slot, height).into_iter().zip(slot.by_outcome).zip(OUTCOMES) {
@@ -219,11 +224,11 @@ fn bar<DB: DrawingBackend>(
             continue;
         }
         canvas.rect((left, base - part), (right, base), color)?;
-        if base < BASE && part > LEAST_HEIGHT {
+        if base < BASE && part > MIN_HEIGHT {
             canvas.line(&[(left, base), (right, base)], 0.75, WHITE)?;
         }
         let text = compact(calls);
-        if mixed && part >= 16.0 && width(&text, SMALL)? + 6.0 <= wide {
+        if mixed && part >= 16.0 && width(&text, SMALL)? + 6.0 <= bar_width {
             canvas.text(&text, (centre, base - part / 2.0 + 3.7), SMALL, WHITE, Align::Centre)?;
         }
         base -= part;
@@ -236,13 +241,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bars_and_their_parts_are_as_long_as_they_count() {
+    fn heights_of_bars_and_parts_are_proportional_to_calls() {
         let slot = |by_outcome| Slot { label: String::new(), by_outcome };
         let slots = [slot([60_000, 20_000, 20_000]), slot([10_000, 0, 0]), slot([1, 0, 0]), slot([0, 0, 0])];
         let scale = Scale::of(&slots);
         let [most, tenth, one, none] = [0, 1, 2, 3].map(|at: usize| scale.height(slots[at].calls()));
         assert!((most / tenth - 10.0).abs() < 1e-9);
-        assert_eq!((one, none), (LEAST_HEIGHT, 0.0));
+        assert_eq!((one, none), (MIN_HEIGHT, 0.0));
         let [ok, failed, open] = parts(&slots[0], most);
         assert!(
             (ok / failed - 3.0).abs() < 1e-9

@@ -1,4 +1,4 @@
-//! Timeline of clustered failures: a lane for each class, with a bar from the first failure to the last.
+//! Timeline of incidents: a horizontal lane for each class, with a bar from the first failure of each incident to its last.
 
 use super::canvas::{Align, Canvas, fitting, width};
 use super::error::ChartError;
@@ -9,15 +9,17 @@ use super::ticks::TimeAxis;
 use crate::report::{IncidentRow, Window};
 use plotters::prelude::DrawingBackend;
 
+/// Edges of the plot, in logical pixels.
 const TOP: f64 = 84.0;
 const BASE: f64 = 392.0;
 const LEFT: f64 = 190.0;
 const RIGHT: f64 = WIDTH - MARGIN;
 /// Maximum number of lanes; the last one combines all further classes.
-const LANES: usize = 8;
-/// Minimum width of a bar and maximum height of a lane, in logical pixels.
-const LEAST_BAR: f64 = 3.0;
-const HIGHEST: f64 = 44.0;
+const MAX_LANES: usize = 8;
+/// Minimum width of a bar, in logical pixels.
+const MIN_BAR: f64 = 3.0;
+/// Maximum height of a lane, in logical pixels.
+const MAX_LANE_HEIGHT: f64 = 44.0;
 
 /// The incidents of one class at one service.
 struct Lane<'a> {
@@ -35,16 +37,16 @@ impl Lane<'_> {
 fn lanes(incidents: &[IncidentRow]) -> Vec<Lane<'_>> {
     let mut lanes: Vec<Lane<'_>> = Vec::new();
     for incident in incidents {
-        let place = incident.model.as_deref().or(incident.provider.as_deref()).unwrap_or_default();
-        let name = format!("{} {}", incident.class, shorten(place, 40));
+        let service = incident.model.as_deref().or(incident.provider.as_deref()).unwrap_or_default();
+        let name = format!("{} {}", incident.class, shorten(service, 40));
         match lanes.iter_mut().find(|lane| lane.name == name) {
             Some(lane) => lane.incidents.push(incident),
             None => lanes.push(Lane { name, incidents: vec![incident] }),
         }
     }
     lanes.sort_by_key(|lane| std::cmp::Reverse(lane.failed()));
-    if lanes.len() > LANES {
-        let rest = lanes.split_off(LANES - 1);
+    if lanes.len() > MAX_LANES {
+        let rest = lanes.split_off(MAX_LANES - 1);
         let name = counted(rest.len() as u64, "more kind");
         lanes.push(Lane { name, incidents: rest.into_iter().flat_map(|lane| lane.incidents).collect() });
     }
@@ -73,7 +75,7 @@ pub(super) fn alt(title: &str, incidents: &[IncidentRow]) -> String {
 
 /// Height of a lane, in logical pixels.
 fn step(lanes: usize) -> f64 {
-    ((BASE - TOP) / lanes.max(1) as f64).min(HIGHEST)
+    ((BASE - TOP) / lanes.max(1) as f64).min(MAX_LANE_HEIGHT)
 }
 
 /// Height of the used part of the canvas, in logical pixels.
@@ -130,8 +132,8 @@ fn bars<DB: DrawingBackend>(
 ) -> Result<(), ChartError> {
     let half = step * 0.27;
     for (nth, incident) in lane.incidents.iter().enumerate() {
-        let left = x(axis, incident.first).min(RIGHT - LEAST_BAR);
-        let right = x(axis, incident.last).max(left + LEAST_BAR);
+        let left = x(axis, incident.first).min(RIGHT - MIN_BAR);
+        let right = x(axis, incident.last).max(left + MIN_BAR);
         canvas.rect((left, middle - half), (right, middle + half), VERMILION)?;
         let text = compact(incident.failed);
         let room = lane.incidents.get(nth + 1).map_or(RIGHT, |next| x(axis, next.first)) - right;

@@ -20,24 +20,24 @@ mod trend;
 
 pub use error::ChartError;
 
-use super::compared;
+use super::trend_labels;
 use crate::compare::Trend;
 use crate::model::Zone;
-use crate::report::{Backoff, Headroom, Histogram, IncidentRow, LoadCourse, LoadRow, RecoveryRow, Report, Window};
+use crate::report::{Backoff, Headroom, Histogram, IncidentRow, LoadRow, LoadSeries, RecoveryRow, Report, Window};
 use crate::simulate::{Counterfactual, Simulation};
 use canvas::{Canvas, Medium, SCALE};
 use plotters::prelude::{BitMapBackend, IntoDrawingArea, SVGBackend};
 use std::collections::{HashMap, HashSet};
 
 /// Maximum length of the name of a run or scope in a title, in characters.
-const NAME_IN_TITLE: usize = 44;
+const MAX_TITLE_NAME: usize = 44;
 /// Maximum length of the name of a run or scope in a file name, in characters.
-const NAME_IN_FILE: usize = 48;
+const MAX_FILE_NAME: usize = 48;
 
 /// Maximum number of charts of retry loops; those with most waits are drawn.
-const LOOPS: usize = 4;
+const MAX_BACKOFF_CHARTS: usize = 4;
 /// Maximum number of charts of recovery; the first rows of the report are drawn.
-const RECOVERIES: usize = 4;
+const MAX_RECOVERY_CHARTS: usize = 4;
 
 /// What a chart shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ enum Data<'a> {
     Headroom(Vec<&'a Headroom>),
     Incidents(&'a [IncidentRow], Window),
     Recovery(&'a RecoveryRow),
-    Load(&'a LoadRow, &'a LoadCourse),
+    Load(&'a LoadRow, &'a LoadSeries),
     Backoff(&'a Backoff),
     Trend(&'a Trend, Vec<String>),
     Policies(policies::Policies<'a>),
@@ -91,12 +91,12 @@ enum Data<'a> {
 /// [`Chart::png`] is called.
 #[must_use]
 pub fn charts(report: &Report) -> Vec<Chart<'_>> {
-    let mut names = Names::default();
-    let mut charts = overall(report, &mut names);
+    let mut names = UniqueNames::default();
+    let mut charts = all_but_runs(report, &mut names);
     for run in &report.runs {
-        let name = names.name(&format!("retries-run-{}", slug(&run.run_id)));
-        let title = format!("run {}", shown(&run.run_id));
-        charts.push(bars(name, ChartKind::Run, &title, &run.bars));
+        let name = names.unique(&format!("retries-run-{}", slug(&run.run_id)));
+        let title = format!("run {}", title_name(&run.run_id));
+        charts.push(histogram_chart(name, ChartKind::Run, &title, &run.bars));
     }
     charts
 }
@@ -104,7 +104,7 @@ pub fn charts(report: &Report) -> Vec<Chart<'_>> {
 /// Returns the chart of a series of reports, with times in `zone`.
 #[must_use]
 pub fn trend(trend: &Trend, zone: Zone) -> Chart<'_> {
-    let labels = compared::labels(trend, zone);
+    let labels = trend_labels::labels(trend, zone);
     let title = "Retries over time".to_owned();
     Chart { name: "trend".to_owned(), title, kind: ChartKind::Trend, data: Data::Trend(trend, labels) }
 }
@@ -117,8 +117,8 @@ pub fn simulation(simulation: &Simulation) -> Chart<'_> {
 
 /// Returns the chart of an incident under other policies.
 #[must_use]
-pub fn what_if(told: &Counterfactual) -> Chart<'_> {
-    by_policy("what-if", "The worst incident under other policies", policies::of_counterfactual(told))
+pub fn what_if(counterfactual: &Counterfactual) -> Chart<'_> {
+    by_policy("what-if", "The worst incident under other policies", policies::of_counterfactual(counterfactual))
 }
 
 fn by_policy<'a>(name: &str, title: &str, policies: policies::Policies<'a>) -> Chart<'a> {
@@ -128,66 +128,76 @@ fn by_policy<'a>(name: &str, title: &str, policies: policies::Policies<'a>) -> C
 
 /// Returns the charts that are not about a single run.
 pub(in crate::render) fn fleet_charts(report: &Report) -> Vec<Chart<'_>> {
-    overall(report, &mut Names::default())
+    all_but_runs(report, &mut UniqueNames::default())
 }
 
-fn overall<'a>(report: &'a Report, names: &mut Names) -> Vec<Chart<'a>> {
-    let mut charts = vec![bars(names.name("retries-fleet"), ChartKind::Fleet, "all runs", &report.histogram)];
+fn all_but_runs<'a>(report: &'a Report, names: &mut UniqueNames) -> Vec<Chart<'a>> {
+    let mut charts =
+        vec![histogram_chart(names.unique("retries-fleet"), ChartKind::Fleet, "all runs", &report.histogram)];
     let scopes = by_scope(&report.headroom).into_iter();
-    charts.extend(scopes.map(|(scope, limits)| drain(scope, limits, names)));
-    let courses = report.load.iter().filter_map(|row| Some((row, row.course.as_ref()?)));
-    charts
-        .extend(courses.filter(|(_, course)| load::is_worth_it(course)).map(|(row, course)| flow(row, course, names)));
-    charts.extend(timeline(report, names));
-    charts.extend(report.counterfactual.iter().filter(|told| told.holds).map(what_if));
-    let tried = report.recovery.iter().filter(|row| recovery::steps(row).len() > 1);
-    charts.extend(tried.take(RECOVERIES).map(|row| curve(row, names)));
+    charts.extend(scopes.map(|(scope, limits)| headroom_chart(scope, limits, names)));
+    let all_series = report.load.iter().filter_map(|row| Some((row, row.course.as_ref()?)));
+    charts.extend(
+        all_series
+            .filter(|(_, series)| load::has_enough_points(series))
+            .map(|(row, series)| load_chart(row, series, names)),
+    );
+    charts.extend(incidents_chart(report, names));
+    charts.extend(report.counterfactual.iter().filter(|counterfactual| counterfactual.holds).map(what_if));
+    let retried = report.recovery.iter().filter(|row| recovery::steps(row).len() > 1);
+    charts.extend(retried.take(MAX_RECOVERY_CHARTS).map(|row| recovery_chart(row, names)));
     let mut loops: Vec<&Backoff> = report.backoff.iter().filter(|one| one.schedule != "cannot_tell").collect();
     // The sort is stable: equal counts stay ordered by name.
     loops.sort_by_key(|one| std::cmp::Reverse(one.waits));
-    charts.extend(loops.into_iter().filter(|one| one.steps.len() > 1).take(LOOPS).map(|one| waits(one, names)));
+    charts.extend(
+        loops
+            .into_iter()
+            .filter(|one| one.steps.len() > 1)
+            .take(MAX_BACKOFF_CHARTS)
+            .map(|one| backoff_chart(one, names)),
+    );
     charts
 }
 
-fn drain<'a>(scope: &str, limits: Vec<&'a Headroom>, names: &mut Names) -> Chart<'a> {
-    let title = format!("Headroom: {}", shown(scope));
-    let name = names.name(&format!("headroom-{}", slug(scope)));
+fn headroom_chart<'a>(scope: &str, limits: Vec<&'a Headroom>, names: &mut UniqueNames) -> Chart<'a> {
+    let title = format!("Headroom: {}", title_name(scope));
+    let name = names.unique(&format!("headroom-{}", slug(scope)));
     Chart { name, title, kind: ChartKind::Headroom, data: Data::Headroom(limits) }
 }
 
-fn flow<'a>(row: &'a LoadRow, course: &'a LoadCourse, names: &mut Names) -> Chart<'a> {
-    let title = format!("Load: {}", shown(&row.scope));
-    let name = names.name(&format!("load-{}", slug(&row.scope)));
-    Chart { name, title, kind: ChartKind::Load, data: Data::Load(row, course) }
+fn load_chart<'a>(row: &'a LoadRow, series: &'a LoadSeries, names: &mut UniqueNames) -> Chart<'a> {
+    let title = format!("Load: {}", title_name(&row.scope));
+    let name = names.unique(&format!("load-{}", slug(&row.scope)));
+    Chart { name, title, kind: ChartKind::Load, data: Data::Load(row, series) }
 }
 
 /// Returns the chart of incidents, if there are any.
-fn timeline<'a>(report: &'a Report, names: &mut Names) -> Option<Chart<'a>> {
+fn incidents_chart<'a>(report: &'a Report, names: &mut UniqueNames) -> Option<Chart<'a>> {
     let window = report.window.filter(|_| !report.incidents.is_empty())?;
     let title = "Incidents: when failures clustered".to_owned();
     let data = Data::Incidents(&report.incidents, window);
-    Some(Chart { name: names.name("incidents"), title, kind: ChartKind::Incidents, data })
+    Some(Chart { name: names.unique("incidents"), title, kind: ChartKind::Incidents, data })
 }
 
-fn curve<'a>(row: &'a RecoveryRow, names: &mut Names) -> Chart<'a> {
-    let place = row.model.as_deref().or(row.provider.as_deref()).unwrap_or("all models");
-    let title = format!("Do retries help? {} at {}", row.class, shown(place));
-    let name = names.name(&format!("recovery-{}-{}", slug(row.class), slug(place)));
+fn recovery_chart<'a>(row: &'a RecoveryRow, names: &mut UniqueNames) -> Chart<'a> {
+    let index = row.model.as_deref().or(row.provider.as_deref()).unwrap_or("all models");
+    let title = format!("Do retries help? {} at {}", row.class, title_name(index));
+    let name = names.unique(&format!("recovery-{}-{}", slug(row.class), slug(index)));
     Chart { name, title, kind: ChartKind::Recovery, data: Data::Recovery(row) }
 }
 
-fn waits<'a>(entry: &'a Backoff, names: &mut Names) -> Chart<'a> {
-    let title = format!("Backoff: {}", shown(&entry.loop_name()));
-    let name = names.name(&format!("backoff-{}", slug(&entry.loop_name())));
+fn backoff_chart<'a>(entry: &'a Backoff, names: &mut UniqueNames) -> Chart<'a> {
+    let title = format!("Backoff: {}", title_name(&entry.loop_name()));
+    let name = names.unique(&format!("backoff-{}", slug(&entry.loop_name())));
     Chart { name, title, kind: ChartKind::Backoff, data: Data::Backoff(entry) }
 }
 
 /// Returns a name as titles show it.
-fn shown(name: &str) -> String {
-    if name.trim().is_empty() { "(unnamed)".to_owned() } else { style::shorten(name, NAME_IN_TITLE) }
+fn title_name(name: &str) -> String {
+    if name.trim().is_empty() { "(unnamed)".to_owned() } else { style::shorten(name, MAX_TITLE_NAME) }
 }
 
-fn bars<'a>(name: String, kind: ChartKind, of: &str, histogram: &'a Histogram) -> Chart<'a> {
+fn histogram_chart<'a>(name: String, kind: ChartKind, of: &str, histogram: &'a Histogram) -> Chart<'a> {
     let title = format!("Attempts per call: {of}");
     Chart { name, title, kind, data: Data::Histogram(histogram) }
 }
@@ -195,10 +205,10 @@ fn bars<'a>(name: String, kind: ChartKind, of: &str, histogram: &'a Histogram) -
 /// Groups the limits by scope, in order of first appearance.
 fn by_scope(limits: &[Headroom]) -> Vec<(&str, Vec<&Headroom>)> {
     let mut scopes: Vec<(&str, Vec<&Headroom>)> = Vec::new();
-    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut indexes: HashMap<&str, usize> = HashMap::new();
     for limit in limits {
-        let place = *places.entry(&limit.scope).or_insert(scopes.len());
-        match scopes.get_mut(place) {
+        let index = *indexes.entry(&limit.scope).or_insert(scopes.len());
+        match scopes.get_mut(index) {
             Some((_, known)) => known.push(limit),
             None => scopes.push((&limit.scope, vec![limit])),
         }
@@ -206,15 +216,15 @@ fn by_scope(limits: &[Headroom]) -> Vec<(&str, Vec<&Headroom>)> {
     scopes
 }
 
-/// Gives out each file name once. Names contain no capitals, so they also differ on file systems that ignore case.
+/// Makes file names unique. Names contain no capitals, so they also differ on file systems that ignore case.
 #[derive(Default)]
-struct Names {
+struct UniqueNames {
     used: HashSet<String>,
     next: HashMap<String, u64>,
 }
 
-impl Names {
-    fn name(&mut self, wanted: &str) -> String {
+impl UniqueNames {
+    fn unique(&mut self, wanted: &str) -> String {
         let mut name = wanted.to_owned();
         let next = self.next.entry(name.clone()).or_insert(2);
         while !self.used.insert(name.clone()) {
@@ -229,7 +239,7 @@ impl Names {
 fn slug(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
-        if out.len() == NAME_IN_FILE {
+        if out.len() == MAX_FILE_NAME {
             break;
         }
         if c.is_ascii_alphanumeric() {
@@ -252,7 +262,7 @@ impl Chart<'_> {
             Data::Backoff(entry) => backoff::alt(&self.title, entry),
             Data::Trend(trend, labels) => trend::alt(&self.title, trend, labels),
             Data::Incidents(list, _) => incidents::alt(&self.title, list),
-            Data::Load(row, course) => load::alt(&self.title, row, course),
+            Data::Load(row, series) => load::alt(&self.title, row, series),
             Data::Recovery(row) => recovery::alt(&self.title, row),
             Data::Policies(policies) => policies::alt(&self.title, policies),
         }
@@ -292,7 +302,7 @@ impl Chart<'_> {
     }
 
     /// The lowest remaining share of any of its limits, 0 to 1; infinity if it has none.
-    pub(crate) fn least_left(&self) -> f64 {
+    pub(crate) fn lowest_share_left(&self) -> f64 {
         self.limits().unwrap_or_default().iter().map(|limit| limit.min_ratio).fold(f64::INFINITY, f64::min)
     }
 
@@ -318,7 +328,7 @@ impl Chart<'_> {
             Data::Trend(trend, labels) => trend::draw(canvas, &self.title, trend, labels)?,
             Data::Policies(all) => policies::draw(canvas, &self.title, all)?,
             Data::Incidents(list, window) => incidents::draw(canvas, &self.title, list, *window)?,
-            Data::Load(row, course) => load::draw(canvas, &self.title, row, course)?,
+            Data::Load(row, series) => load::draw(canvas, &self.title, row, series)?,
             Data::Recovery(row) => recovery::draw(canvas, &self.title, row)?,
         }
         canvas.finish()

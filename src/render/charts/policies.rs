@@ -10,19 +10,22 @@ use plotters::prelude::DrawingBackend;
 use std::borrow::Cow;
 
 /// Maximum number of panels.
-const MOST: usize = 6;
+const MAX_PANELS: usize = 6;
+/// Upper and lower edge of all panels together, in logical pixels.
 const TOP: f64 = 92.0;
 const BOTTOM: f64 = 436.0;
 /// Space between panels, horizontal and vertical.
 const GAP: (f64, f64) = (26.0, 12.0);
-/// Room left of each panel for its values, above it for its name, and below it for its ticks.
-const SIDE: f64 = 38.0;
-const HEAD: f64 = 22.0;
-const FOOT: f64 = 20.0;
+/// Width reserved at the left of each panel for its values.
+const VALUES_WIDTH: f64 = 38.0;
+/// Height reserved above each panel for its name.
+const NAME_HEIGHT: f64 = 22.0;
+/// Height reserved below each panel for its ticks.
+const TICKS_HEIGHT: f64 = 20.0;
 /// Minimum width of a bar, in logical pixels.
-const LEAST_BAR: f64 = 1.5;
-/// Stretches of time narrower than this are drawn as one: bars stay apart from each other and from the line.
-const LEAST_STRETCH: f64 = 2.5;
+const MIN_BAR: f64 = 1.5;
+/// Minimum width of a point, in logical pixels. Narrower points are merged, so that bars stay distinguishable.
+const MIN_POINT_WIDTH: f64 = 2.5;
 
 /// The policies to draw.
 #[derive(Clone, Debug)]
@@ -37,7 +40,7 @@ pub(super) struct Policies<'a> {
 #[derive(Clone, Debug)]
 struct Panel<'a> {
     name: String,
-    /// Outcome shown behind the name; never cut.
+    /// Outcome shown after the name; it is not shortened.
     result: String,
     /// Its alternative text, with its figures.
     alt: String,
@@ -47,23 +50,24 @@ struct Panel<'a> {
 }
 
 impl Panel<'_> {
-    /// The same with so many points as one.
-    fn coarser(&self, points: usize) -> Panel<'_> {
+    /// Returns the panel with every `points` points merged into one.
+    fn with_merged_points(&self, points: usize) -> Panel<'_> {
         let points = points.max(1);
         let merged = self.points.chunks(points).map(Counts::of_all).collect();
         Panel { width: self.width * points as f64, points: Cow::Owned(merged), ..self.clone() }
     }
 }
 
-/// The panels in stretches that can be told apart on `across` pixels, and that are as long in all of them.
-fn coarser<'a>(panels: &'a [Panel<'_>], across: f64) -> Vec<Panel<'a>> {
-    let least = Scale::of(panels).end / across * LEAST_STRETCH;
+/// Merges points so that each is at least [`MIN_POINT_WIDTH`] wide on a plot of `plot_width` pixels, and covers about the
+/// same time in all panels.
+fn with_visible_points<'a>(panels: &'a [Panel<'_>], plot_width: f64) -> Vec<Panel<'a>> {
+    let min_duration = Scale::of(panels).end / plot_width * MIN_POINT_WIDTH;
     let widest = panels.iter().map(|panel| panel.width).fold(0.0, f64::max);
-    let stretch = widest * (least / widest).ceil().max(1.0);
-    panels.iter().map(|panel| panel.coarser((stretch / panel.width).ceil() as usize)).collect()
+    let point_duration = widest * (min_duration / widest).ceil().max(1.0);
+    panels.iter().map(|panel| panel.with_merged_points((point_duration / panel.width).ceil() as usize)).collect()
 }
 
-/// One panel's frame.
+/// Edges of the plot of a panel.
 #[derive(Clone, Copy)]
 struct Frame {
     left: f64,
@@ -76,15 +80,15 @@ struct Frame {
 #[derive(Clone, Copy)]
 struct Scale {
     end: f64,
-    most: u64,
+    max: u64,
 }
 
 impl Scale {
     fn of(panels: &[Panel<'_>]) -> Scale {
         let highest = |point: &Counts| (point.served + point.refused).max(point.waiting);
-        let most = panels.iter().flat_map(|panel| panel.points.iter()).map(highest).max().unwrap_or(0).max(1);
+        let max = panels.iter().flat_map(|panel| panel.points.iter()).map(highest).max().unwrap_or(0).max(1);
         let end = panels.iter().map(|panel| panel.width * panel.points.len() as f64).fold(0.0, f64::max);
-        Scale { end: if end > 0.0 { end } else { 1.0 }, most }
+        Scale { end: if end > 0.0 { end } else { 1.0 }, max }
     }
 
     fn x(self, frame: Frame, at: f64) -> f64 {
@@ -92,21 +96,21 @@ impl Scale {
     }
 
     fn y(self, frame: Frame, value: u64) -> f64 {
-        frame.base - (frame.base - frame.top) * (value as f64 / self.most as f64).clamp(0.0, 1.0)
+        frame.base - (frame.base - frame.top) * (value as f64 / self.max as f64).clamp(0.0, 1.0)
     }
 }
 
 /// Returns the policies of a simulation.
 pub(super) fn of_simulation(simulation: &Simulation) -> Policies<'_> {
-    let rows = &simulation.policies[..simulation.policies.len().min(MOST)];
+    let rows = &simulation.policies[..simulation.policies.len().min(MAX_PANELS)];
     let sent: Vec<String> = rows.iter().map(|row| format!("{} {}", row.policy, count(row.attempts))).collect();
-    let panels = rows.iter().map(|row| simulated(rows, row)).collect();
+    let panels = rows.iter().map(|row| simulated_panel(rows, row)).collect();
     Policies { subtitle: format!("Attempts sent: {}", sent.join(", ")), panels, in_seconds: false }
 }
 
-fn simulated<'a>(rows: &[PolicyRow], row: &'a PolicyRow) -> Panel<'a> {
-    let alike = rows.iter().filter(|other| other.policy == row.policy).count();
-    let most = row.max_attempts.filter(|_| alike > 1).map_or_else(String::new, |most| format!(" ({most} at most)"));
+fn simulated_panel<'a>(rows: &[PolicyRow], row: &'a PolicyRow) -> Panel<'a> {
+    let same_name = rows.iter().filter(|other| other.policy == row.policy).count();
+    let most = row.max_attempts.filter(|_| same_name > 1).map_or_else(String::new, |most| format!(" ({most} at most)"));
     let drained =
         row.drained_at.map_or_else(|| "did not drain".to_owned(), |tick| format!("drained at {}", count(tick)));
     let (served, dropped) = (count(row.served), count(row.dropped));
@@ -120,24 +124,25 @@ fn simulated<'a>(rows: &[PolicyRow], row: &'a PolicyRow) -> Panel<'a> {
 }
 
 /// Returns the replayed incident and its result under other policies.
-pub(super) fn of_counterfactual(told: &Counterfactual) -> Policies<'_> {
-    let model = &told.replayed;
+pub(super) fn of_counterfactual(counterfactual: &Counterfactual) -> Policies<'_> {
+    let model = &counterfactual.replayed;
     let ranges = ([model.attempts; 2], [model.lost; 2]);
-    let as_seen = replayed("as logged (model)", model, ranges, (told.resolution_s, &told.course));
-    let others = told.policies.iter().map(|one| {
+    let as_seen =
+        replayed_panel("as logged (model)", model, ranges, (counterfactual.resolution_s, &counterfactual.course));
+    let others = counterfactual.policies.iter().map(|one| {
         let ranges = (one.attempts_range, one.lost_range);
-        replayed(&one.policy, &one.figures, ranges, (one.resolution_s, &one.course))
+        replayed_panel(&one.policy, &one.figures, ranges, (one.resolution_s, &one.course))
     });
     // The most complete policies come last, so the first ones are left out.
-    let skipped = (told.policies.len() + 1).saturating_sub(MOST);
+    let skipped = (counterfactual.policies.len() + 1).saturating_sub(MAX_PANELS);
     let panels = std::iter::once(as_seen).chain(others.skip(skipped)).collect();
-    let (calls, seeds) = (told.calls_under_way(), counted(told.seeds, "seed"));
-    let subtitle = format!("Failures of class {}: {calls}; mean figures of {seeds}", told.class);
+    let (calls, seeds) = (counterfactual.calls_under_way(), counted(counterfactual.seeds, "seed"));
+    let subtitle = format!("Failures of class {}: {calls}; mean figures of {seeds}", counterfactual.class);
     Policies { subtitle, panels, in_seconds: true }
 }
 
-/// Returns the panel of a policy: attempts and calls lost are ranges over the readings of the capacity.
-fn replayed<'a>(
+/// Returns the panel of a policy. Attempts and calls lost are ranges over the estimates of the capacity.
+fn replayed_panel<'a>(
     name: &str,
     figures: &Figures,
     (attempts, lost): ([f64; 2], [f64; 2]),
@@ -163,7 +168,7 @@ pub(super) fn draw<DB: DrawingBackend>(
     canvas.head(title, &policies.subtitle, MUTED)?;
     legend(canvas, policies.in_seconds)?;
     let frames = frames(policies.panels.len());
-    let panels = coarser(&policies.panels, frames.first().map_or(WIDTH, |frame| frame.right - frame.left));
+    let panels = with_visible_points(&policies.panels, frames.first().map_or(WIDTH, |frame| frame.right - frame.left));
     let scale = Scale::of(&panels);
     for (panel, frame) in panels.iter().zip(frames) {
         axes(canvas, frame, scale, policies.in_seconds)?;
@@ -178,13 +183,18 @@ pub(super) fn draw<DB: DrawingBackend>(
 /// Returns the frames of the panels: one below the other for up to two, in two rows for more.
 fn frames(panels: usize) -> Vec<Frame> {
     let columns = if panels <= 2 { 1 } else { panels.div_ceil(2) };
-    let lines = panels.div_ceil(columns).max(1);
-    let wide = (WIDTH - 2.0 * MARGIN - GAP.0 * (columns - 1) as f64) / columns as f64;
-    let high = (BOTTOM - TOP - GAP.1 * (lines - 1) as f64) / lines as f64;
+    let rows = panels.div_ceil(columns).max(1);
+    let width = (WIDTH - 2.0 * MARGIN - GAP.0 * (columns - 1) as f64) / columns as f64;
+    let height = (BOTTOM - TOP - GAP.1 * (rows - 1) as f64) / rows as f64;
     let place = |nth: usize| {
-        let left = MARGIN + (nth % columns) as f64 * (wide + GAP.0);
-        let top = TOP + (nth / columns) as f64 * (high + GAP.1);
-        Frame { left: left + SIDE, right: left + wide, top: top + HEAD, base: top + high - FOOT }
+        let left = MARGIN + (nth % columns) as f64 * (width + GAP.0);
+        let top = TOP + (nth / columns) as f64 * (height + GAP.1);
+        Frame {
+            left: left + VALUES_WIDTH,
+            right: left + width,
+            top: top + NAME_HEIGHT,
+            base: top + height - TICKS_HEIGHT,
+        }
     };
     (0..panels).map(place).collect()
 }
@@ -195,7 +205,7 @@ fn axes<DB: DrawingBackend>(
     scale: Scale,
     in_seconds: bool,
 ) -> Result<(), ChartError> {
-    for value in linear(scale.most).into_iter().step_by(2) {
+    for value in linear(scale.max).into_iter().step_by(2) {
         let y = scale.y(frame, value);
         canvas.line(&[(frame.left, y), (frame.right, y)], 1.0, GRID)?;
         canvas.text(&compact(value), (frame.left - 6.0, y + 3.5), SMALL, MUTED, Align::Right)?;
@@ -206,7 +216,7 @@ fn axes<DB: DrawingBackend>(
     for part in linear((scale.end * parts) as u64).into_iter().step_by(2) {
         let at = part as f64 / parts;
         let label = if in_seconds && part > 0 { seconds(at) } else { compact(part) };
-        // The last one must not leave its panel, whose neighbour or the edge is near.
+        // The last label must not overlap the next panel or leave the canvas.
         let middle = scale.x(frame, at).min(frame.right + GAP.1 - width(&label, SMALL)? / 2.0);
         canvas.text(&label, (middle, frame.base + 13.0), SMALL, MUTED, Align::Centre)?;
     }
@@ -222,7 +232,7 @@ fn bars<DB: DrawingBackend>(
 ) -> Result<(), ChartError> {
     for (nth, point) in panel.points.iter().enumerate() {
         let left = scale.x(frame, nth as f64 * panel.width);
-        let right = scale.x(frame, (nth + 1) as f64 * panel.width).max(left + LEAST_BAR);
+        let right = scale.x(frame, (nth + 1) as f64 * panel.width).max(left + MIN_BAR);
         let (served, sent) = (scale.y(frame, point.served), scale.y(frame, point.served + point.refused));
         if point.refused > 0 {
             canvas.rect((left, sent), (right, served), VERMILION)?;
@@ -273,11 +283,11 @@ mod tests {
     }
 
     #[test]
-    fn stretches_are_wide_enough_and_as_long_in_all_panels() {
+    fn merged_points_are_wide_enough_and_equal_in_all_panels() {
         let panels = [panel(1.0, 512), panel(2.0, 200), panel(4.0, 3)];
-        let drawn = coarser(&panels, 200.0);
+        let drawn = with_visible_points(&panels, 200.0);
         assert!(drawn.iter().all(|panel| panel.width == 8.0), "{drawn:?}");
-        const { assert!(512.0 / 8.0 * LEAST_STRETCH <= 200.0) };
+        const { assert!(512.0 / 8.0 * MIN_POINT_WIDTH <= 200.0) };
         for (drawn, panel) in drawn.iter().zip(&panels) {
             let sums = |of: &Panel<'_>| {
                 of.points.iter().map(|point| (point.served, point.refused)).fold((0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
@@ -290,6 +300,6 @@ mod tests {
     #[test]
     fn few_points_are_drawn_as_they_are() {
         let panels = [panel(0.04, 70)];
-        assert_eq!(coarser(&panels, 190.0)[0].points, panels[0].points);
+        assert_eq!(with_visible_points(&panels, 190.0)[0].points, panels[0].points);
     }
 }

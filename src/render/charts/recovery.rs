@@ -7,6 +7,7 @@ use crate::report::{RecoveryRow, RecoveryStep};
 use plotters::prelude::DrawingBackend;
 use plotters::style::RGBColor;
 
+/// Edges of the plot, in logical pixels.
 const TOP: f64 = 104.0;
 const BASE: f64 = 384.0;
 const RIGHT: f64 = WIDTH - 150.0;
@@ -95,15 +96,15 @@ fn labels<DB: DrawingBackend>(
     predicted: Option<&(f64, f64)>,
 ) -> Result<(), ChartError> {
     let (Some(observed), Some(predicted)) = (observed, predicted) else { return Ok(()) };
-    let near = (observed.1 - predicted.1).abs() < LABEL_STEP;
-    let above = observed.1 <= predicted.1;
-    let apart = if !near {
+    let is_close = (observed.1 - predicted.1).abs() < LABEL_STEP;
+    let observed_is_above = observed.1 <= predicted.1;
+    let offset = if !is_close {
         0.0
-    } else if above {
+    } else if observed_is_above {
         LABEL_STEP / 2.0
     } else {
         -LABEL_STEP / 2.0
     };
-    canvas.text("observed", (RIGHT + 10.0, observed.1 + 4.0 - apart), LABEL, BLUE, Align::Left)?;
-    canvas.text("if independent", (RIGHT + 10.0, predicted.1 + 4.0 + apart), LABEL, INK, Align::Left)
+    canvas.text("observed", (RIGHT + 10.0, observed.1 + 4.0 - offset), LABEL, BLUE, Align::Left)?;
+    canvas.text("if independent", (RIGHT + 10.0, predicted.1 + 4.0 + offset), LABEL, INK, Align::Left)
 }

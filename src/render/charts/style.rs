@@ -1,4 +1,4 @@
-//! Shared by all charts: size, colours, the embedded font, and the formatting of text and figures.
+//! What all charts share: size, colours, the embedded font, and the formatting of text and figures.
 
 use super::error::ChartError;
 pub(super) use crate::model::units::{counted, percent, thousands as count};
@@ -97,21 +97,21 @@ pub(super) fn shorten(text: &str, max: usize) -> String {
 
 /// Formats a count in few characters: `12.3k`, `2M`. Exact below 10,000.
 pub(super) fn compact(n: u64) -> String {
-    let (unit, letter) = match n {
+    let (unit, suffix) = match n {
         0..10_000 => return count(n),
         10_000..1_000_000 => (1_000, "k"),
         1_000_000..1_000_000_000 => (1_000_000, "M"),
         1_000_000_000..1_000_000_000_000 => (1_000_000_000, "G"),
         _ => (1_000_000_000_000, "T"),
     };
-    // truncated, not rounded: 999,999 must not read as 1000k
+    // Truncated, not rounded, so that 999,999 is not shown as 1000k.
     let (whole, hundredths) = (n / unit, n % unit / (unit / 100));
     let decimals = match whole {
         0..10 => format!(".{hundredths:02}"),
         10..100 => format!(".{}", hundredths / 10),
         _ => String::new(),
     };
-    format!("{}{}{letter}", count(whole), decimals.trim_end_matches('0').trim_end_matches('.'))
+    format!("{}{}{suffix}", count(whole), decimals.trim_end_matches('0').trim_end_matches('.'))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ fn histogram_of(bars: &[(u32, u64, u64, u64)]) -> Histogram {
 
 fn fleet(histogram: &Histogram, of: &str) -> Chart<'static> {
     let kept: &'static Histogram = Box::leak(Box::new(histogram.clone()));
-    bars("a".to_owned(), ChartKind::Fleet, of, kept)
+    histogram_chart("a".to_owned(), ChartKind::Fleet, of, kept)
 }
 
 fn limit(scope: &str, kind: LimitKind, limit: i64, readings: &[(i64, [i64; 3])]) -> Headroom {
@@ -37,9 +37,9 @@ fn limit(scope: &str, kind: LimitKind, limit: i64, readings: &[(i64, [i64; 3])])
     }
 }
 
-fn drain(limits: &[Headroom]) -> Chart<'_> {
+fn headroom_chart(limits: &[Headroom]) -> Chart<'_> {
     let limits: Vec<&Headroom> = limits.iter().collect();
-    let title = format!("Headroom: {}", limits.first().map_or(String::new(), |one| shown(&one.scope)));
+    let title = format!("Headroom: {}", limits.first().map_or(String::new(), |one| title_name(&one.scope)));
     Chart { name: "h".to_owned(), title, kind: ChartKind::Headroom, data: Data::Headroom(limits) }
 }
 
@@ -54,7 +54,7 @@ fn draws(chart: &Chart<'_>) -> Result<String, ChartError> {
 }
 
 #[test]
-fn what_is_empty_or_extreme_still_draws() -> Result<(), ChartError> {
+fn empty_and_extreme_figures_are_drawn() -> Result<(), ChartError> {
     let big = u64::MAX;
     for bars in [
         &[][..],
@@ -76,10 +76,10 @@ fn what_is_empty_or_extreme_still_draws() -> Result<(), ChartError> {
         limit("s", kind, i64::MAX, &[(i64::MAX, [i64::MAX, i64::MIN, 0])]),
     ] {
         for resolution_s in [0.0, 1.0, f64::NAN, f64::INFINITY, -1.0] {
-            draws(&drain(&[Headroom { resolution_s, ..one.clone() }]))?;
+            draws(&headroom_chart(&[Headroom { resolution_s, ..one.clone() }]))?;
         }
     }
-    draws(&drain(&[]))?;
+    draws(&headroom_chart(&[]))?;
     Ok(())
 }
 
@@ -87,7 +87,9 @@ fn what_is_empty_or_extreme_still_draws() -> Result<(), ChartError> {
 fn the_same_figures_give_the_same_bytes() -> Result<(), ChartError> {
     let histogram = histogram_of(&[(1, 40, 1, 0), (2, 3, 0, 1), (45, 0, 2, 0)]);
     let limits = [limit("s", LimitKind::Tokens, 100, &[(0, [90, 10, 10]), (9_000_000, [5, 0, 100])])];
-    for (first, second) in [(fleet(&histogram, "x"), fleet(&histogram, "x")), (drain(&limits), drain(&limits))] {
+    for (first, second) in
+        [(fleet(&histogram, "x"), fleet(&histogram, "x")), (headroom_chart(&limits), headroom_chart(&limits))]
+    {
         assert_eq!(first.svg()?, second.svg()?);
         assert!(first.png()? == second.png()?);
     }
@@ -95,9 +97,11 @@ fn the_same_figures_give_the_same_bytes() -> Result<(), ChartError> {
 }
 
 #[test]
-fn text_of_a_log_stays_text() -> Result<(), ChartError> {
+fn text_of_a_log_is_escaped() -> Result<(), ChartError> {
     let limits = [limit(HOSTILE, LimitKind::Requests, 10, &[(0, [9, 0, 0])])];
-    for chart in [drain(&limits), fleet(&histogram_of(&[(1, 1, 0, 0)]), &style::shorten(HOSTILE, NAME_IN_TITLE * 9))] {
+    for chart in
+        [headroom_chart(&limits), fleet(&histogram_of(&[(1, 1, 0, 0)]), &style::shorten(HOSTILE, MAX_TITLE_NAME * 9))]
+    {
         let svg = draws(&chart)?;
         assert!(!svg.contains("<script") && !svg.contains("</script"));
         assert!(svg.contains("&lt;/text&gt;"));
@@ -109,15 +113,15 @@ fn text_of_a_log_stays_text() -> Result<(), ChartError> {
 }
 
 #[test]
-fn bad_readings_leave_no_trace() -> Result<(), ChartError> {
+fn invalid_readings_are_not_drawn() -> Result<(), ChartError> {
     let good = limit("s", LimitKind::Requests, 10, &[(0, [9, 8, 8]), (9_000_000, [7, 6, 6])]);
     let mut bad = good.clone();
     bad.points.push(HeadroomPoint { min: -1, first: -1, ..good.points[0] });
     bad.points[2].at = Time(9_000_000);
-    let chart = drain(std::slice::from_ref(&bad));
+    let chart = headroom_chart(std::slice::from_ref(&bad));
     assert!(chart.alt().contains("lowest 60% (6 of 10)"), "{}", chart.alt());
     let line = |svg: &str| svg.lines().filter(|line| line.contains("polyline") && line.contains("#0072B2")).count();
-    assert_eq!(line(&draws(&chart)?), line(&draws(&drain(std::slice::from_ref(&good)))?));
+    assert_eq!(line(&draws(&chart)?), line(&draws(&headroom_chart(std::slice::from_ref(&good)))?));
     assert!(draws(&chart)?.contains("Some readings were no data"));
     Ok(())
 }
@@ -126,16 +130,18 @@ fn bad_readings_leave_no_trace() -> Result<(), ChartError> {
 fn the_limit_that_binds_first_is_named() {
     let fast = limit("s", LimitKind::OutputTokens, 100, &[(0, [50, 9, 9]), (5_000_000, [8, 8, 8])]);
     let slow = limit("s", LimitKind::Requests, 100, &[(0, [50, 50, 50]), (5_000_000, [3, 0, 0])]);
-    let alt = drain(&[slow.clone(), fast]).alt();
+    let alt = headroom_chart(&[slow.clone(), fast]).alt();
     assert!(alt.contains("Output tokens bind first: below 10% at 00:00:00"), "{alt}");
-    let alt = drain(&[slow]).alt();
+    let alt = headroom_chart(&[slow]).alt();
     assert!(alt.contains("empty at 00:00:05"), "{alt}");
     assert!(alt.contains("next 429 at 00:00:05"), "{alt}");
-    assert!(drain(&[limit("s", LimitKind::Requests, 100, &[(0, [50, 30, 30])])]).alt().contains("came closest"));
+    assert!(
+        headroom_chart(&[limit("s", LimitKind::Requests, 100, &[(0, [50, 30, 30])])]).alt().contains("came closest")
+    );
 }
 
 #[test]
-fn each_long_tail_is_grouped_and_says_so() -> Result<(), ChartError> {
+fn many_attempts_share_a_bar_whose_label_says_so() -> Result<(), ChartError> {
     let chart = fleet(&histogram_of(&[(1, 9, 0, 0), (14, 1, 0, 0), (45, 0, 1, 0)]), "x");
     assert!(
         chart.alt().contains("13–16 attempts: 1 call (1 succeeded); 17+ attempts: 1 call (1 failed)"),
@@ -150,9 +156,9 @@ fn each_long_tail_is_grouped_and_says_so() -> Result<(), ChartError> {
 
 #[test]
 fn names_are_unique_and_safe() {
-    let mut names = Names::default();
+    let mut names = UniqueNames::default();
     let wanted = ["a", "A", "a-2", "", "日本", "../../etc/passwd", "a/b", "a b", "CON", HOSTILE];
-    let given: Vec<String> = wanted.iter().map(|text| names.name(&slug(text))).collect();
+    let given: Vec<String> = wanted.iter().map(|text| names.unique(&slug(text))).collect();
     assert_eq!(given[..4], ["a", "a-2", "a-2-2", "unnamed"]);
     let distinct: HashSet<&String> = given.iter().collect();
     assert_eq!(distinct.len(), given.len());
@@ -168,26 +174,27 @@ fn scopes_keep_their_order() {
     assert_eq!(scopes, [("b", 2), ("a", 1)]);
 }
 
-fn incident(class: &'static str, place: &str, from: i64, to: i64, failed: u64) -> IncidentRow {
+fn incident(class: &'static str, model: &str, from: i64, to: i64, failed: u64) -> IncidentRow {
     IncidentRow {
         class,
         classes: Vec::new(),
         provider: None,
-        model: Some(place.to_owned()),
+        model: Some(model.to_owned()),
         first: Time(from),
         last: Time(to),
         failed,
         sends: failed,
+        sends_exact: true,
         calls: failed,
         runs: 1,
         runs_exact: true,
         peak_per_min: 1,
-        ended: crate::report::Ending::Recovered,
+        ended: crate::report::IncidentEnd::Recovered,
         request_ids: Vec::new(),
     }
 }
 
-fn timeline(incidents: &[IncidentRow], from: i64, to: i64) -> Chart<'_> {
+fn incidents_chart(incidents: &[IncidentRow], from: i64, to: i64) -> Chart<'_> {
     let window = Window { first: Time(from), last: Time(to) };
     let title = "Incidents".to_owned();
     let data = Data::Incidents(incidents, window);
@@ -195,27 +202,29 @@ fn timeline(incidents: &[IncidentRow], from: i64, to: i64) -> Chart<'_> {
 }
 
 #[test]
-fn incidents_draw_whatever_they_are() -> Result<(), ChartError> {
+fn extreme_incidents_are_drawn() -> Result<(), ChartError> {
     let hour = 3_600_000_000;
     let many: Vec<IncidentRow> =
         (0..40).map(|n| incident("overloaded", &format!("model-{n} {HOSTILE}"), n * hour, n * hour + 9, 7)).collect();
     let wild = [incident("timeout", "m", i64::MIN, i64::MAX, u64::MAX), incident("timeout", "m", 5, 1, 0)];
-    for chart in [timeline(&many, 0, 41 * hour), timeline(&wild, i64::MIN, i64::MAX), timeline(&wild, 0, 0)] {
+    for chart in
+        [incidents_chart(&many, 0, 41 * hour), incidents_chart(&wild, i64::MIN, i64::MAX), incidents_chart(&wild, 0, 0)]
+    {
         let svg = chart.svg()?;
         assert!(chart.png()?.starts_with(b"\x89PNG"));
         assert!(!svg.contains("<script") && !svg.contains('\u{202e}') && !svg.contains("NaN"));
     }
-    let chart = timeline(&many, 0, 41 * hour);
+    let chart = incidents_chart(&many, 0, 41 * hour);
     assert!(chart.alt().contains("33 more kinds: 231 failed in 33"), "{}", chart.alt());
     let few = [incident("overloaded", "m", 0, hour, 7)];
-    let (few, all) = (timeline(&few, 0, hour).svg()?, chart.svg()?);
+    let (few, all) = (incidents_chart(&few, 0, hour).svg()?, chart.svg()?);
     let height = |svg: &str| svg.split("height=\"").nth(1).and_then(|rest| rest.split('"').next()?.parse::<u32>().ok());
     assert!(height(&few) < height(&all) && height(&all) <= Some(450), "no white below a single lane");
     Ok(())
 }
 
 #[test]
-fn recovery_is_drawn_as_far_as_it_was_tried() -> Result<(), ChartError> {
+fn retries_with_few_calls_are_not_drawn() -> Result<(), ChartError> {
     let share = |count, of| crate::report::Share { count, of };
     let step = |retry: usize, of: u64| crate::report::RecoveryStep {
         retry,

@@ -5,8 +5,8 @@ use super::error::ChartError;
 use super::style::LABEL;
 use crate::model::Time;
 
-/// Minimum time range of an axis, in microseconds: a log of one instant still needs one.
-const LEAST_WINDOW_US: i64 = 10_000;
+/// Minimum time range of an axis, in µs, which a log with a single time needs.
+const MIN_WINDOW_US: i64 = 10_000;
 
 const SECOND: i64 = 1_000_000;
 const MINUTE: i64 = 60 * SECOND;
@@ -62,8 +62,8 @@ pub(super) struct TimeAxis {
 impl TimeAxis {
     /// Creates an axis from `from` to `to`, widened on both sides to the minimum range if it is shorter.
     pub(super) fn new(from: Time, to: Time) -> TimeAxis {
-        let lacking = LEAST_WINDOW_US.saturating_sub(to.us_since(from)).max(0);
-        TimeAxis { from: from.plus_us(-lacking / 2), to: to.plus_us(lacking - lacking / 2) }
+        let missing_us = MIN_WINDOW_US.saturating_sub(to.us_since(from)).max(0);
+        TimeAxis { from: from.plus_us(-missing_us / 2), to: to.plus_us(missing_us - missing_us / 2) }
     }
 
     /// Position of `at` on the axis, 0 to 1.
@@ -76,16 +76,17 @@ impl TimeAxis {
         let span = self.to.us_since(self.from);
         let step = self.step(span, room)?;
         let first = self.from.0.div_euclid(step).saturating_add(1).saturating_mul(step);
-        // a tick exactly at the left end counts
+        // A tick exactly at the left end is included.
         let first = if self.from.0.rem_euclid(step) == 0 { self.from.0 } else { first };
-        let fitting = (span / step + 1).min(40);
-        let ticks = (0..fitting).map(|i| Time(first.saturating_add(i * step))).filter(|t| *t <= self.to);
+        // Labels that do not overlap are fewer than 40; the limit matters only for times near the ends of i64.
+        let max_ticks = (span / step + 1).min(40);
+        let ticks = (0..max_ticks).map(|i| Time(first.saturating_add(i * step))).filter(|t| *t <= self.to);
         Ok(ticks.map(|t| (t, self.label(t, step))).collect())
     }
 
     /// Returns the smallest round step whose labels have room, in microseconds.
     fn step(self, span: i64, room: f64) -> Result<i64, ChartError> {
-        // a time of day with wide digits
+        // The width is measured at 20:00 of the first day, whose digits are wide.
         let sample = Time(self.from.0.div_euclid(DAY).saturating_mul(DAY).saturating_add(20 * HOUR));
         let mut needed = 0.0;
         for step in STEPS {
@@ -94,7 +95,7 @@ impl TimeAxis {
                 return Ok(step);
             }
         }
-        // for a log with implausible times: as many years as necessary
+        // A log with implausible times may need steps of several years.
         let years = (needed / (364 * DAY) as f64).ceil();
         Ok((364 * DAY).saturating_mul(years as i64))
     }

@@ -1,5 +1,5 @@
-//! Measures of a series of reports: a panel for each of four measures, a bar for each report, in another colour where a
-//! measure departs.
+//! Measures of a series of reports: a panel for each of four measures with a bar for each report, in another colour if
+//! the measure jumped from the reports before.
 
 use super::canvas::{Align, Canvas, fitting, width};
 use super::error::ChartError;
@@ -14,24 +14,30 @@ const PANELS: [(Measure, &str); 4] = [
     (Measure::WastedSends, "Needless attempts"),
     (Measure::RateLimited, "429s, of all attempts"),
 ];
-/// Maximum number of reports shown, the latest ones; a bar needs a pixel or two.
-const MOST: usize = 120;
+/// Maximum number of reports shown, the latest ones, so that each bar is at least a pixel wide.
+const MAX_REPORTS: usize = 120;
+/// Upper edge of the panels, in logical pixels.
 const TOP: f64 = 70.0;
-const PANEL: f64 = 180.0;
+/// Height of a panel, in logical pixels.
+const PANEL_HEIGHT: f64 = 180.0;
 /// Space between panels, horizontal and vertical.
 const GAP: (f64, f64) = (36.0, 10.0);
-/// Room in a panel above its tallest bar, for its name and the highest value.
-const HEAD: f64 = 38.0;
-/// Room below the bars, for the labels of the reports.
-const FOOT: f64 = 24.0;
+/// Height in a panel above its tallest bar, for its name and the highest value.
+const NAME_HEIGHT: f64 = 38.0;
+/// Height below the bars, for the labels of the reports.
+const LABELS_HEIGHT: f64 = 24.0;
 /// Minimum height of a bar whose value is not 0, in logical pixels.
-const LEAST_HEIGHT: f64 = 1.5;
+const MIN_HEIGHT: f64 = 1.5;
 
-/// Position of a panel: left, top, width.
+/// Position and width of a panel, in logical pixels.
 #[derive(Clone, Copy)]
-struct Place(f64, f64, f64);
+struct PanelArea {
+    left: f64,
+    top: f64,
+    width: f64,
+}
 
-/// Returns the subtitle: the number of reports, their time range, and how many measures depart.
+/// Returns the subtitle: the number of reports, their time range, and the number of jumps.
 pub(super) fn subtitle(trend: &Trend, labels: &[String]) -> String {
     let reports = counted(trend.reports.len() as u64, "report");
     let jumps: u64 = trend.reports.iter().map(|report| report.jumps.len() as u64).sum();
@@ -49,7 +55,7 @@ fn departs(jumps: u64) -> String {
     if jumps == 1 { "1 measure departs".to_owned() } else { format!("{} depart", counted(jumps, "measure")) }
 }
 
-/// Returns the alternative text of the chart, with the departures.
+/// Returns the alternative text of the chart, with the jumps.
 pub(super) fn alt(title: &str, trend: &Trend, labels: &[String]) -> String {
     let jumps = labels
         .iter()
@@ -68,58 +74,58 @@ pub(super) fn draw<DB: DrawingBackend>(
     canvas.head(title, &subtitle(trend, labels), MUTED)?;
     let wide = (WIDTH - 2.0 * MARGIN - GAP.0) / 2.0;
     for (at, (measure, name)) in PANELS.iter().enumerate() {
-        let (column, line) = ((at % 2) as f64, (at / 2) as f64);
-        let place = Place(MARGIN + column * (wide + GAP.0), TOP + line * (PANEL + GAP.1), wide);
-        panel(canvas, place, (*measure, name), trend, labels)?;
+        let (column, row) = ((at % 2) as f64, (at / 2) as f64);
+        let area =
+            PanelArea { left: MARGIN + column * (wide + GAP.0), top: TOP + row * (PANEL_HEIGHT + GAP.1), width: wide };
+        panel(canvas, area, (*measure, name), trend, labels)?;
     }
     Ok(())
 }
 
 fn panel<DB: DrawingBackend>(
     canvas: &Canvas<DB>,
-    Place(left, top, wide): Place,
+    PanelArea { left, top, width: wide }: PanelArea,
     (measure, name): (Measure, &str),
     trend: &Trend,
     labels: &[String],
 ) -> Result<(), ChartError> {
-    let skipped = trend.reports.len().saturating_sub(MOST);
+    let skipped = trend.reports.len().saturating_sub(MAX_REPORTS);
     let reports = &trend.reports[skipped..];
     let rates: Vec<f64> = trend.rates(measure).skip(skipped).map(|rate| rate.rate).collect();
-    let most = rates.iter().fold(0.0_f64, |most, rate| most.max(*rate));
-    let (base, full) = (top + PANEL - FOOT, PANEL - HEAD - FOOT);
+    let max = rates.iter().fold(0.0_f64, |max, rate| max.max(*rate));
+    let (base, full) = (top + PANEL_HEIGHT - LABELS_HEIGHT, PANEL_HEIGHT - NAME_HEIGHT - LABELS_HEIGHT);
     canvas.text(name, (left, top + 14.0), LABEL, INK, Align::Left)?;
-    if most == 0.0 {
+    if max == 0.0 {
         canvas.text("none", (left + wide, top + 14.0), LABEL, MUTED, Align::Right)?;
     }
     let step = wide / reports.len().max(1) as f64;
-    let thick = (step * 0.7).clamp(1.0, 40.0);
-    let highest = rates.iter().position(|rate| *rate == most);
+    let bar_width = (step * 0.7).clamp(1.0, 40.0);
+    let highest = rates.iter().position(|rate| *rate == max);
     for (at, (report, rate)) in reports.iter().zip(&rates).enumerate() {
         let centre = left + step * (at as f64 + 0.5);
-        let height = if *rate > 0.0 { (rate / most * full).max(LEAST_HEIGHT) } else { 0.0 };
+        let height = if *rate > 0.0 { (rate / max * full).max(MIN_HEIGHT) } else { 0.0 };
         let color = match report.jump(measure) {
             Some(jump) if jump.up => VERMILION,
             Some(_) => GREY,
             None => BLUE,
         };
-        canvas.rect((centre - thick / 2.0, base - height), (centre + thick / 2.0, base), color)?;
+        canvas.rect((centre - bar_width / 2.0, base - height), (centre + bar_width / 2.0, base), color)?;
         if let Some(jump) = report.jump(measure) {
-            let arrow = if jump.up { "▲" } else { "▼" };
-            sign(canvas, arrow == "▲", (centre, base - height - 4.0), color)?;
+            arrow_head(canvas, jump.up, (centre, base - height - 4.0), color)?;
         }
-        if most > 0.0 && highest == Some(at) {
-            let text = shown(measure, *rate);
+        if max > 0.0 && highest == Some(at) {
+            let text = display(measure, *rate);
             let half = width(&text, SMALL)? / 2.0;
             let x = centre.clamp(left + half, left + wide - half);
             canvas.text(&text, (x, base - height - 12.0), SMALL, MUTED, Align::Centre)?;
         }
     }
     canvas.base(base, (left, left + wide))?;
-    ends(canvas, (left, base + 15.0, wide), &labels[skipped.min(labels.len())..])
+    end_labels(canvas, (left, base + 15.0, wide), &labels[skipped.min(labels.len())..])
 }
 
-/// Draws an arrowhead, because the embedded font has no glyph for it.
-fn sign<DB: DrawingBackend>(
+/// Draws an arrowhead as a line, because the embedded font has no glyph for it.
+fn arrow_head<DB: DrawingBackend>(
     canvas: &Canvas<DB>,
     up: bool,
     (x, y): (f64, f64),
@@ -129,13 +135,13 @@ fn sign<DB: DrawingBackend>(
     canvas.line(&[(x - 4.0, foot), (x, tip), (x + 4.0, foot)], 2.0, color)
 }
 
-fn shown(measure: Measure, rate: f64) -> String {
+fn display(measure: Measure, rate: f64) -> String {
     // The measure as drawn counts retries only, without the first attempt of each call.
-    if measure == Measure::Retries { format!("{rate:.2}") } else { measure.shown(rate) }
+    if measure == Measure::Retries { format!("{rate:.2}") } else { measure.with_unit(rate) }
 }
 
 /// Labels the first and the last report below their bars.
-fn ends<DB: DrawingBackend>(
+fn end_labels<DB: DrawingBackend>(
     canvas: &Canvas<DB>,
     (left, y, wide): (f64, f64, f64),
     labels: &[String],

@@ -1,6 +1,6 @@
 //! Table cells and their sort keys.
 
-use super::{Rich, Tone};
+use super::{RichText, SpanKind};
 use crate::model::Bar;
 use crate::render::words::{self, number};
 use crate::report::{Histogram, Share};
@@ -9,38 +9,39 @@ use std::collections::BTreeMap;
 /// Content of a cell.
 #[derive(Clone, Debug)]
 pub(crate) enum Content<'a> {
-    Rich(Rich),
+    RichText(RichText),
     Histogram(&'a Histogram),
     /// A bar, and the number of calls of the longest bar in the table.
     Bar(Bar, u64),
 }
 
-/// A cell; without `key` it is sorted by its text.
+/// A cell of a table.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell<'a> {
     pub(crate) content: Content<'a>,
+    /// What the cell is sorted by; its text if `None`.
     pub(crate) key: Option<String>,
 }
 
 impl<'a> Cell<'a> {
     /// Creates a cell sorted by its text.
-    pub(crate) fn new(rich: impl Into<Rich>) -> Cell<'a> {
-        Cell { content: Content::Rich(rich.into()), key: None }
+    pub(crate) fn new(rich: impl Into<RichText>) -> Cell<'a> {
+        Cell { content: Content::RichText(rich.into()), key: None }
     }
 
     /// Creates a cell sorted by `key`.
-    pub(crate) fn keyed(rich: impl Into<Rich>, key: impl ToString) -> Cell<'a> {
-        Cell { content: Content::Rich(rich.into()), key: Some(key.to_string()) }
+    pub(crate) fn keyed(rich: impl Into<RichText>, key: impl ToString) -> Cell<'a> {
+        Cell { content: Content::RichText(rich.into()), key: Some(key.to_string()) }
     }
 
     /// A word of the program, such as a failure class.
     pub(crate) fn code(word: impl Into<String>) -> Cell<'a> {
-        Cell::new(Rich::new(Tone::Code, word))
+        Cell::new(RichText::new(SpanKind::Code, word))
     }
 
     /// A name from the log.
     pub(crate) fn name(name: impl Into<String>) -> Cell<'a> {
-        Cell::new(Rich::new(Tone::Name, name))
+        Cell::new(RichText::new(SpanKind::Name, name))
     }
 
     /// A count; 0 is shown as an empty cell.
@@ -59,23 +60,23 @@ impl<'a> Cell<'a> {
     }
 
     /// A share with its counts, in the given tone.
-    pub(crate) fn share(share: Share, tone: Tone) -> Cell<'a> {
-        Cell::keyed(Rich::new(tone, words::share(share)), share.ratio().unwrap_or(-1.0))
+    pub(crate) fn share(share: Share, kind: SpanKind) -> Cell<'a> {
+        Cell::keyed(RichText::new(kind, words::share(share)), share.ratio().unwrap_or(-1.0))
     }
 
     /// The share of calls that recovered; bad if none did, good if all did.
     pub(crate) fn recovered(share: Share) -> Cell<'a> {
-        let tone = match share.count {
-            0 => Tone::Bad,
-            n if n == share.of => Tone::Good,
-            _ => Tone::Plain,
+        let kind = match share.count {
+            0 => SpanKind::Bad,
+            n if n == share.of => SpanKind::Good,
+            _ => SpanKind::Plain,
         };
-        Cell::share(share, tone)
+        Cell::share(share, kind)
     }
 
     /// The numbers of errors and warnings.
     pub(crate) fn findings(findings: [u64; 3]) -> Cell<'a> {
-        Cell::keyed(Rich::findings(findings), format!("{:09} {:09}", findings[0], findings[1]))
+        Cell::keyed(RichText::findings(findings), format!("{:09} {:09}", findings[0], findings[1]))
     }
 }
 
@@ -86,25 +87,25 @@ pub(crate) fn short_histogram(histogram: &Histogram, room: usize) -> String {
         histogram.bars.iter().map(|(k, bar)| (*k, bar.calls())).filter(|(_, calls)| *calls > 0).collect();
     let texts = |kept: usize| {
         let (kept, rest) = bars.split_at(kept);
-        let one = |(k, calls): &(u32, u64)| format!("{k}:{}", number(*calls));
+        let text = |(k, calls): &(u32, u64)| format!("{k}:{}", number(*calls));
         let tail = rest.first().map(|(k, _)| format!("{k}+:{}", number(rest.iter().map(|(_, calls)| calls).sum())));
-        kept.iter().map(one).chain(tail).collect::<Vec<_>>().join(" ")
+        kept.iter().map(text).chain(tail).collect::<Vec<_>>().join(" ")
     };
-    // Folding the last bar alone would not shorten the text.
-    let folded = (0..bars.len().saturating_sub(1)).rev().map(texts);
-    std::iter::once(texts(bars.len())).chain(folded).find(|text| text.len() <= room).unwrap_or_else(|| texts(0))
+    // Summing up the last bar alone would not shorten the text.
+    let shortened = (0..bars.len().saturating_sub(1)).rev().map(texts);
+    std::iter::once(texts(bars.len())).chain(shortened).find(|text| text.len() <= room).unwrap_or_else(|| texts(0))
 }
 
-/// Groups the bars of a histogram to at most `most`: number of attempts, whether larger numbers are included, and calls
-/// by outcome.
-pub(crate) fn folded(histogram: &Histogram, most: u32) -> Vec<(u32, bool, Bar)> {
+/// Groups the bars of a histogram into at most `max`. Returns for each the number of attempts, whether it includes larger
+/// numbers, and its calls by outcome.
+pub(crate) fn grouped_bars(histogram: &Histogram, max: u32) -> Vec<(u32, bool, Bar)> {
     let last = histogram.bars.keys().next_back().copied().unwrap_or(0);
     let mut slots: BTreeMap<u32, Bar> = BTreeMap::new();
     for (attempts, bar) in &histogram.bars {
-        let sum = slots.entry((*attempts).clamp(1, most)).or_default();
+        let sum = slots.entry((*attempts).clamp(1, max)).or_default();
         (sum.ok, sum.failed, sum.open) = (sum.ok + bar.ok, sum.failed + bar.failed, sum.open + bar.open);
     }
-    slots.into_iter().map(|(at, bar)| (at, at == most && last > at, bar)).collect()
+    slots.into_iter().map(|(at, bar)| (at, at == max && last > at, bar)).collect()
 }
 
 #[cfg(test)]
@@ -112,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn histograms_fold_what_finds_no_room() {
+    fn bars_that_do_not_fit_are_summed_up() {
         let bars = [(1, 49), (2, 12), (3, 3), (5, 1), (11, 2)].map(|(k, ok)| (k, Bar { ok, ..Bar::default() }));
         let bars = Histogram { bars: bars.into() };
         assert_eq!(short_histogram(&bars, 40), "1:49 2:12 3:3 5:1 11:2");

@@ -1,8 +1,8 @@
 //! Formatting of points in time; the zone is named once, at the top of a page.
 
-use super::{Rich, Tone};
+use super::{RichText, SpanKind};
 use crate::model::{Time, Zone};
-use crate::render::words::glued;
+use crate::render::words::nonbreaking;
 use crate::report::Window;
 
 /// Formats points in time.
@@ -32,17 +32,17 @@ impl Clock {
     }
 
     /// Formats a time briefly, with the full form as a tooltip.
-    pub(crate) fn time(&self, time: Time) -> Rich {
-        Rich::new(Tone::Time(time), glued(&self.short(time))).titled(&self.full(time))
+    pub(crate) fn time(&self, time: Time) -> RichText {
+        RichText::new(SpanKind::Time(time), nonbreaking(&self.short(time))).titled(&self.full(time))
     }
 
     /// Formats a time to the millisecond.
-    pub(crate) fn exact(&self, time: Time) -> Rich {
-        Rich::new(Tone::Time(time), self.zone.show(time, "%H:%M:%S%.3f")).titled(&self.full(time))
+    pub(crate) fn exact(&self, time: Time) -> RichText {
+        RichText::new(SpanKind::Time(time), self.zone.show(time, "%H:%M:%S%.3f")).titled(&self.full(time))
     }
 
     /// Formats a time range as "21:04:03 to 22:10:11", or as one time if both look the same.
-    pub(crate) fn stretch(&self, first: Time, last: Time) -> Rich {
+    pub(crate) fn range(&self, first: Time, last: Time) -> RichText {
         if self.short(first) == self.short(last) {
             return self.time(first);
         }

@@ -8,10 +8,10 @@ mod clock;
 mod rich;
 mod table;
 
-pub(crate) use cell::{Cell, Content, folded, short_histogram};
+pub(crate) use cell::{Cell, Content, grouped_bars, short_histogram};
 pub(crate) use clock::Clock;
-pub(crate) use rich::{Rich, RichSpan, Sign, Target, Tone, remedy};
-pub(crate) use table::{Card, Column, Facet, Field, Kind, Limits, Place, Row, Table, meanings};
+pub(crate) use rich::{RichText, Sign, SpanKind, Target, TextSpan, remedy};
+pub(crate) use table::{Card, Column, ColumnKind, Facet, Field, Limits, Place, Row, Table, meanings};
 
 use super::charts::Chart;
 use crate::model::Remedy;
@@ -32,7 +32,7 @@ pub(crate) struct Document<'a> {
     /// The result in sentences.
     pub(crate) verdict: String,
     /// What the unsuccessful calls failed on; may be empty.
-    pub(crate) failed_on: Rich,
+    pub(crate) failed_on: RichText,
     /// Numbers of suppressed findings and of problems hidden by severity, in one sentence; may be empty.
     pub(crate) aside: String,
     /// Remarks on the reliability of the judgement.
@@ -87,7 +87,7 @@ pub(crate) enum Block<'a> {
     /// A heading inside the section.
     Heading(String),
     /// A paragraph.
-    Prose(Rich),
+    Prose(RichText),
     /// Small print that explains the block above; short formats leave it out.
     Note(String),
     /// A list of sentences.
@@ -101,14 +101,14 @@ pub(crate) enum Block<'a> {
     /// Charts.
     Charts(Charts<'a>),
     /// A summary and blocks below it, collapsed where the format supports it.
-    Fold(Rich, Vec<Block<'a>>),
+    Details(RichText, Vec<Block<'a>>),
     /// Blocks shown on HTML pages, and in terminals with `--verbose`.
     Full(Vec<Block<'a>>),
 }
 
 /// A list of sentences, of which a format may show only the first.
 pub(crate) struct List {
-    pub(crate) items: Vec<Rich>,
+    pub(crate) items: Vec<RichText>,
     pub(crate) limits: Limits,
     /// Name of one item, such as "line".
     pub(crate) unit: &'static str,
@@ -120,7 +120,7 @@ pub(crate) struct List {
 
 impl List {
     /// Creates a list that every format shows completely.
-    pub(crate) fn whole(items: Vec<Rich>) -> List {
+    pub(crate) fn whole(items: Vec<RichText>) -> List {
         let total = items.len() as u64;
         List { items, limits: Limits::NONE, unit: "item", total, rest: "" }
     }
@@ -129,7 +129,7 @@ impl List {
 /// A labelled value.
 pub(crate) struct Fact {
     pub(crate) label: &'static str,
-    pub(crate) value: Rich,
+    pub(crate) value: RichText,
     /// Ratio that a format may draw as a bar, 0 to 1.
     pub(crate) ratio: Option<f64>,
     /// Whether only HTML pages and terminals with `--verbose` show it.
@@ -137,7 +137,7 @@ pub(crate) struct Fact {
 }
 
 impl Fact {
-    pub(crate) fn new(label: &'static str, value: impl Into<Rich>) -> Fact {
+    pub(crate) fn new(label: &'static str, value: impl Into<RichText>) -> Fact {
         Fact { label, value: value.into(), ratio: None, full: false }
     }
 }

@@ -4,22 +4,22 @@ use crate::model::{Outcome, Remedy, Severity, Time};
 
 /// A line of text in parts.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Rich {
-    pub(crate) spans: Vec<RichSpan>,
+pub(crate) struct RichText {
+    pub(crate) spans: Vec<TextSpan>,
 }
 
 /// A part of a line with one meaning.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct RichSpan {
+pub(crate) struct TextSpan {
     pub(crate) text: String,
-    pub(crate) tone: Tone,
+    pub(crate) kind: SpanKind,
     /// The full form, shown as a tooltip.
     pub(crate) title: Option<String>,
 }
 
 /// Meaning of a part. Each back end renders it in its own way, never by colour alone.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Tone {
+pub(crate) enum SpanKind {
     Plain,
     Faint,
     Good,
@@ -109,33 +109,33 @@ pub(crate) const fn remedy(remedy: Remedy) -> &'static str {
     }
 }
 
-impl Rich {
-    pub(crate) fn new(tone: Tone, text: impl Into<String>) -> Rich {
-        Rich::default().and(tone, text)
+impl RichText {
+    pub(crate) fn new(kind: SpanKind, text: impl Into<String>) -> RichText {
+        RichText::default().and(kind, text)
     }
 
     /// Appends `text` with the given tone; empty text is ignored.
-    pub(crate) fn and(mut self, tone: Tone, text: impl Into<String>) -> Rich {
+    pub(crate) fn and(mut self, kind: SpanKind, text: impl Into<String>) -> RichText {
         let text = text.into();
         if !text.is_empty() {
-            self.spans.push(RichSpan { text, tone, title: None });
+            self.spans.push(TextSpan { text, kind, title: None });
         }
         self
     }
 
     /// Appends plain text.
-    pub(crate) fn then(self, text: impl Into<String>) -> Rich {
-        self.and(Tone::Plain, text)
+    pub(crate) fn then(self, text: impl Into<String>) -> RichText {
+        self.and(SpanKind::Plain, text)
     }
 
     /// Appends the parts of `other`.
-    pub(crate) fn join(mut self, other: Rich) -> Rich {
+    pub(crate) fn join(mut self, other: RichText) -> RichText {
         self.spans.extend(other.spans);
         self
     }
 
     /// Sets the title of all parts.
-    pub(crate) fn titled(mut self, title: &str) -> Rich {
+    pub(crate) fn titled(mut self, title: &str) -> RichText {
         self.spans.iter_mut().for_each(|span| span.title = Some(title.to_owned()));
         self
     }
@@ -151,34 +151,34 @@ impl Rich {
 
     /// Returns the names if it consists of names only.
     pub(crate) fn names(&self) -> Option<Vec<&str>> {
-        let is_list = !self.is_empty() && self.spans.iter().all(|span| span.tone == Tone::Name);
+        let is_list = !self.is_empty() && self.spans.iter().all(|span| span.kind == SpanKind::Name);
         is_list.then(|| self.spans.iter().map(|span| span.text.as_str()).collect())
     }
 
     /// Formats the numbers of errors and warnings, each with its sign; 0 is left out.
-    pub(crate) fn findings([errors, warnings, _]: [u64; 3]) -> Rich {
+    pub(crate) fn findings([errors, warnings, _]: [u64; 3]) -> RichText {
         let counts = [(errors, Severity::Error), (warnings, Severity::Warning)];
-        counts.into_iter().filter(|(n, _)| *n > 0).fold(Rich::default(), |rich, (n, severity)| {
+        counts.into_iter().filter(|(n, _)| *n > 0).fold(RichText::default(), |rich, (n, severity)| {
             let gap = if rich.is_empty() { "" } else { " " };
-            rich.then(gap).and(Tone::Count(severity), crate::model::units::thousands(n))
+            rich.then(gap).and(SpanKind::Count(severity), crate::model::units::thousands(n))
         })
     }
 
     /// Formats provider, model and class, as far as known.
-    pub(crate) fn place<'p>(parts: impl IntoIterator<Item = Option<&'p str>>) -> Rich {
+    pub(crate) fn place<'p>(parts: impl IntoIterator<Item = Option<&'p str>>) -> RichText {
         let parts: Vec<&str> = parts.into_iter().flatten().collect();
-        Rich::new(Tone::Faint, parts.join(" · "))
+        RichText::new(SpanKind::Faint, parts.join(" · "))
     }
 }
 
-impl From<String> for Rich {
-    fn from(text: String) -> Rich {
-        Rich::new(Tone::Plain, text)
+impl From<String> for RichText {
+    fn from(text: String) -> RichText {
+        RichText::new(SpanKind::Plain, text)
     }
 }
 
-impl From<&str> for Rich {
-    fn from(text: &str) -> Rich {
-        Rich::new(Tone::Plain, text)
+impl From<&str> for RichText {
+    fn from(text: &str) -> RichText {
+        RichText::new(SpanKind::Plain, text)
     }
 }

@@ -1,12 +1,12 @@
 //! Tables: columns, rows with collapsed details, and how many rows each format shows.
 
-use super::{Block, Cell, Rich, Sign};
+use super::{Block, Cell, RichText, Sign};
 use crate::model::Severity;
 use crate::render::words::{self, number};
 
 /// Alignment of a column's cells, and where they are shortened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ColumnKind {
     /// Left-aligned, shortened at the end.
     Words,
     /// Left-aligned, shortened in the middle, since ids and paths differ at their ends.
@@ -25,41 +25,41 @@ pub(crate) struct Column {
     pub(crate) name: &'static str,
     /// Name where space is short.
     pub(crate) short: &'static str,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ColumnKind,
     /// Minimum width in a terminal, in characters; `None` for a column that is never shortened.
-    pub(crate) least: Option<usize>,
+    pub(crate) min_width: Option<usize>,
     /// Order in which columns are left out where space is short, the highest first: 0 is never left out, up to 2 on
     /// phones, up to 4 on narrow screens, 5 on terminals of 80 columns.
     pub(crate) rank: u8,
     /// Whether a terminal leaves a cell blank that equals the one above it.
-    pub(crate) once: bool,
+    pub(crate) blanks_repeats: bool,
     /// What its cells are, as a sentence without its name; empty where the name says it.
     pub(crate) meaning: &'static str,
 }
 
 impl Column {
-    const fn new(name: &'static str, kind: Kind) -> Column {
-        Column { name, short: name, kind, least: None, rank: 0, once: false, meaning: "" }
+    const fn new(name: &'static str, kind: ColumnKind) -> Column {
+        Column { name, short: name, kind, min_width: None, rank: 0, blanks_repeats: false, meaning: "" }
     }
 
     pub(crate) const fn words(name: &'static str) -> Column {
-        Column::new(name, Kind::Words)
+        Column::new(name, ColumnKind::Words)
     }
 
     pub(crate) const fn id(name: &'static str) -> Column {
-        Column::new(name, Kind::Id)
+        Column::new(name, ColumnKind::Id)
     }
 
     pub(crate) const fn number(name: &'static str) -> Column {
-        Column::new(name, Kind::Number)
+        Column::new(name, ColumnKind::Number)
     }
 
     pub(crate) const fn histogram(name: &'static str) -> Column {
-        Column::new(name, Kind::Histogram)
+        Column::new(name, ColumnKind::Histogram)
     }
 
     pub(crate) const fn bar() -> Column {
-        Column::new("", Kind::Bar)
+        Column::new("", ColumnKind::Bar)
     }
 
     /// Sets the name used where space is short.
@@ -68,8 +68,8 @@ impl Column {
     }
 
     /// Sets the minimum width in a terminal, in characters.
-    pub(crate) const fn cut_to(self, least: usize) -> Column {
-        Column { least: Some(least), ..self }
+    pub(crate) const fn min_width(self, min_width: usize) -> Column {
+        Column { min_width: Some(min_width), ..self }
     }
 
     /// Sets the rank by which it is left out.
@@ -83,8 +83,8 @@ impl Column {
     }
 
     /// Leaves repeated cells blank in a terminal.
-    pub(crate) const fn once(self) -> Column {
-        Column { once: true, ..self }
+    pub(crate) const fn blank_repeats(self) -> Column {
+        Column { blanks_repeats: true, ..self }
     }
 }
 
@@ -119,7 +119,7 @@ impl Facet {
 #[derive(Default)]
 pub(crate) struct Row<'a> {
     pub(crate) cells: Vec<Cell<'a>>,
-    /// Importance where not all rows fit: those of the largest weight are shown, in the order of the table.
+    /// Importance: where not all rows fit, those of the largest weight are shown, in the order of the table.
     pub(crate) weight: u64,
     /// Whether it is of little interest; a terminal then shows it only with `--verbose`.
     pub(crate) minor: bool,
@@ -148,9 +148,9 @@ pub(crate) struct Card {
     /// Remark after the title.
     pub(crate) tag: String,
     /// Text at the right end of the heading.
-    pub(crate) right: Rich,
+    pub(crate) right: RichText,
     /// The line below the heading.
-    pub(crate) under: Rich,
+    pub(crate) under: RichText,
     pub(crate) fields: Vec<Field>,
     /// Whether a terminal shows it in one line unless `--verbose` is given.
     pub(crate) compact: bool,
@@ -161,7 +161,7 @@ pub(crate) struct Card {
 /// A labelled text of a card.
 pub(crate) struct Field {
     pub(crate) label: &'static str,
-    pub(crate) value: Rich,
+    pub(crate) value: RichText,
     pub(crate) place: Place,
     /// Maximum number of lines in a terminal without `--verbose`.
     pub(crate) lines: usize,
@@ -183,7 +183,7 @@ pub(crate) enum Place {
 }
 
 impl Field {
-    pub(crate) fn new(label: &'static str, value: impl Into<Rich>, place: Place) -> Field {
+    pub(crate) fn new(label: &'static str, value: impl Into<RichText>, place: Place) -> Field {
         Field { label, value: value.into(), place, lines: usize::MAX }
     }
 
@@ -244,25 +244,26 @@ impl<'a> Table<'a> {
         facets(self.rows.iter())
     }
 
-    /// Splits the rows into those shown if there is room for `most`, by weight, and those left out. `minor` rows are in
-    /// neither unless `minor` is set.
-    pub(crate) fn split(&self, most: usize, minor: bool) -> (Vec<&Row<'a>>, Vec<&Row<'a>>) {
-        let is_listed = |at: &usize| minor || !self.rows[*at].minor;
+    /// Splits the rows into the `max` of largest weight, which are shown, and those left out. Minor rows are in neither part
+    /// unless `include_minor` is set.
+    pub(crate) fn split(&self, max: usize, include_minor: bool) -> (Vec<&Row<'a>>, Vec<&Row<'a>>) {
+        let is_listed = |at: &usize| include_minor || !self.rows[*at].minor;
         let mut order: Vec<usize> = (0..self.rows.len()).filter(is_listed).collect();
         order.sort_by_key(|at| std::cmp::Reverse(self.rows[*at].weight));
-        let mut used: Vec<(Option<Facet>, usize)> = Vec::new();
+        let mut counts: Vec<(Option<Facet>, usize)> = Vec::new();
         let mut is_shown = vec![None; self.rows.len()];
         for at in order {
             let group = self.rows[at].facet.filter(|_| self.by_facet);
-            let place = used.iter().position(|(facet, _)| *facet == group).unwrap_or(used.len());
-            if place == used.len() {
-                used.push((group, 0));
+            let index = counts.iter().position(|(facet, _)| *facet == group).unwrap_or(counts.len());
+            if index == counts.len() {
+                counts.push((group, 0));
             }
-            used[place].1 += 1;
-            is_shown[at] = Some(used[place].1 <= most);
+            counts[index].1 += 1;
+            is_shown[at] = Some(counts[index].1 <= max);
         }
         let all = || self.rows.iter().zip(&is_shown);
-        let of = |shown: bool| all().filter(|(_, is)| **is == Some(shown)).map(|(row, _)| row).collect();
+        let of =
+            |shown: bool| all().filter(|(_, row_is_shown)| **row_is_shown == Some(shown)).map(|(row, _)| row).collect();
         (of(true), of(false))
     }
 
@@ -295,7 +296,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_weightiest_rows_stay_in_their_order() {
+    fn rows_of_largest_weight_are_shown_in_table_order() {
         let facet = |name| Some(Facet { name, sign: None, is_noun: true });
         let row =
             |weight, minor, name| Row { weight, minor, facet: facet(name), ..Row::new(vec![Cell::count(weight)]) };

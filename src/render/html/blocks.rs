@@ -6,11 +6,11 @@ use super::untrusted::{name, prose};
 use super::{marks, table};
 use crate::render::charts::{Chart, ChartError, ChartKind};
 use crate::render::document::{self, Block, Charts, Document, Fact, Figure, List, Step};
-use crate::render::words::{counted, glued};
+use crate::render::words::{counted, nonbreaking};
 use maud::{Markup, PreEscaped, html};
 
 /// Maximum length of a value that fits beside its label, in characters.
-const PAIR: usize = 30;
+const MAX_PAIR_CHARS: usize = 30;
 
 /// Renders the whole page.
 pub(super) fn document(page: &Document<'_>) -> Result<String, ChartError> {
@@ -22,7 +22,7 @@ pub(super) fn document(page: &Document<'_>) -> Result<String, ChartError> {
         Ok(Section::new(section.id, section.title, section.note.as_str(), blocks(&section.blocks)?))
     };
     let sections = page.sections.iter().map(section).collect::<Result<Vec<_>, ChartError>>()?;
-    let about = html! { (name(&glued(&page.about))) };
+    let about = html! { (name(&nonbreaking(&page.about))) };
     Ok(Page { title: &title, about, lead: lead(page)?, sections, generator: page.generator }.render())
 }
 
@@ -31,12 +31,12 @@ fn lead(page: &Document<'_>) -> Result<Markup, ChartError> {
     let (first, rest) = page.verdict.split_once(". ").unwrap_or((page.verdict.trim_end_matches('.'), ""));
     let parts = page.lead.iter().map(lead_part).collect::<Result<Vec<_>, _>>()?;
     Ok(html! {
-        h1 { (marks::alone(page.sign)) (sentence(first)) "." }
+        h1 { (marks::sign_only(page.sign)) (sentence(first)) "." }
         @if !rest.is_empty() { p.rest { (sentence(rest)) } }
         @if is_shown(&page.failed_on) { p.rest { (inline(&page.failed_on)) } }
         @if !page.aside.is_empty() { p.note { (page.aside) } }
         @if !page.notices.is_empty() {
-            ul.notices { @for notice in &page.notices { li { (marks::alone(document::Sign::Warning)) (prose(notice)) } } }
+            ul.notices { @for notice in &page.notices { li { (marks::sign_only(document::Sign::Warning)) (prose(notice)) } } }
         }
         @if !page.figures.is_empty() { dl.figures { @for one in &page.figures { (figure(one)) } } }
         @if parts.len() > 1 { div.first { @for part in &parts { div { (part) } } } } @else { @for part in &parts { (part) } }
@@ -68,7 +68,7 @@ fn block(block: &Block<'_>) -> Result<Markup, ChartError> {
         Block::Table(one) => table::render(one, &blocks)?,
         Block::Charts(all) => charts(all)?,
         Block::Full(all) => blocks(all)?,
-        Block::Fold(summary, all) => html! {
+        Block::Details(summary, all) => html! {
             details.finding { summary { (inline(summary)) } div.body { (blocks(all)?) } }
         },
     })
@@ -93,7 +93,7 @@ fn facts(facts: &[Fact]) -> Markup {
 }
 
 fn measured(fact: &Fact) -> Markup {
-    let is_short = fact.value.spans.iter().map(|span| span.text.chars().count()).sum::<usize>() <= PAIR;
+    let is_short = fact.value.spans.iter().map(|span| span.text.chars().count()).sum::<usize>() <= MAX_PAIR_CHARS;
     html! {
         div {
             div.pair[is_short] { dt { (fact.label) } dd { (inline(&fact.value)) } }

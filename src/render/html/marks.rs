@@ -32,19 +32,20 @@ fn sign(sign: Sign) -> Markup {
 /// Renders a word with its sign. The name of the sign is added for screen readers unless the word contains it.
 pub(super) fn word(of: Sign, word: &str) -> Markup {
     let name = of.name();
+    // An arrow at the start of the word is a sign already.
     if word.starts_with(['▲', '▼']) {
         return html! { span class={ "mark " (name) } { (word) } };
     }
-    let says = word.contains(name);
+    let word_contains_name = word.contains(name);
     html! {
-        span class={ "mark " (name) } title=[(!says).then_some(name)] {
-            (sign(of)) @if !says { span.unseen { (name) " " } } (word)
+        span class={ "mark " (name) } title=[(!word_contains_name).then_some(name)] {
+            (sign(of)) @if !word_contains_name { span.unseen { (name) " " } } (word)
         }
     }
 }
 
 /// Renders a sign by itself, for text that contains its meaning.
-pub(super) fn alone(of: Sign) -> Markup {
+pub(super) fn sign_only(of: Sign) -> Markup {
     html! { span class={ "mark " (of.name()) } { (sign(of)) } }
 }
 

@@ -85,8 +85,8 @@ pub fn scripted(scripted: &ScriptedCall, out: &mut dyn Write) -> io::Result<()> 
 ///
 /// # Errors
 /// Returns an error if writing to `out` or drawing the chart fails.
-pub fn what_if(told: &Counterfactual, subject: &str, out: &mut dyn Write) -> io::Result<()> {
-    write(&sections::what_if(told, subject), out)
+pub fn what_if(counterfactual: &Counterfactual, subject: &str, out: &mut dyn Write) -> io::Result<()> {
+    write(&sections::what_if(counterfactual, subject), out)
 }
 
 /// Writes a plan as a page.

@@ -16,8 +16,8 @@ pub(super) fn of(scripts: &[&str], styles: &[&str]) -> String {
 }
 
 fn hashes(texts: &[&str]) -> String {
-    let one = |text: &&str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text.as_bytes())));
-    texts.iter().map(one).collect::<Vec<_>>().join(" ")
+    let source = |text: &&str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text.as_bytes())));
+    texts.iter().map(source).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

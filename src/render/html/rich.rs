@@ -2,24 +2,24 @@
 
 use super::marks;
 use super::untrusted::{name, prose};
-use crate::render::document::{Rich, RichSpan, Target, Tone};
+use crate::render::document::{RichText, SpanKind, Target, TextSpan};
 use maud::{Markup, html};
 use std::path::{Component, Path};
 
 /// Renders the text inside a line.
-pub(super) fn inline(rich: &Rich) -> Markup {
+pub(super) fn inline(rich: &RichText) -> Markup {
     html! { @for span in &rich.spans { (part(span)) } }
 }
 
 /// Renders the text, with a list of names one below the other.
-pub(super) fn list(rich: &Rich) -> Markup {
+pub(super) fn list(rich: &RichText) -> Markup {
     match rich.names() {
         Some(names) => html! { @for one in names { div { code { (name(one)) } } } },
         None => inline(rich),
     }
 }
 
-pub(super) fn is_shown(rich: &Rich) -> bool {
+pub(super) fn is_shown(rich: &RichText) -> bool {
     rich.spans.iter().any(|span| !span.text.is_empty())
 }
 
@@ -33,27 +33,27 @@ pub(super) fn sentence(text: &str) -> Markup {
     }
 }
 
-fn part(span: &RichSpan) -> Markup {
+fn part(span: &TextSpan) -> Markup {
     let text = prose(&span.text);
     let title = span.title.as_deref().map(name);
-    match &span.tone {
-        Tone::Plain if title.is_none() => html! { (text) },
-        Tone::Plain => html! { span title=[title] { (text) } },
-        Tone::Faint => html! { span.faint { (text) } },
-        Tone::Good => html! { span.mark.ok { (text) } },
-        Tone::Bad => html! { span.mark.error { (text) } },
-        Tone::Caution => html! { span.mark.warning { (text) } },
-        Tone::Code => html! { code.word { (text) } },
-        Tone::Name => html! { span.id { (parted(&name(&span.text))) } },
-        Tone::Sign(sign) => marks::word(*sign, &text),
-        Tone::Count(severity) => marks::findings(*severity, &text),
-        Tone::Time(time) => html! { time.nowrap datetime=(time) title=[title] { (text) } },
-        Tone::Link(target) => html! { a href=(href(target)) title=[title] { (name(&span.text)) } },
+    match &span.kind {
+        SpanKind::Plain if title.is_none() => html! { (text) },
+        SpanKind::Plain => html! { span title=[title] { (text) } },
+        SpanKind::Faint => html! { span.faint { (text) } },
+        SpanKind::Good => html! { span.mark.ok { (text) } },
+        SpanKind::Bad => html! { span.mark.error { (text) } },
+        SpanKind::Caution => html! { span.mark.warning { (text) } },
+        SpanKind::Code => html! { code.word { (text) } },
+        SpanKind::Name => html! { span.id { (with_breaks_after_slashes(&name(&span.text))) } },
+        SpanKind::Sign(sign) => marks::word(*sign, &text),
+        SpanKind::Count(severity) => marks::findings(*severity, &text),
+        SpanKind::Time(time) => html! { time.nowrap datetime=(time) title=[title] { (text) } },
+        SpanKind::Link(target) => html! { a href=(href(target)) title=[title] { (name(&span.text)) } },
     }
 }
 
 /// Renders a name that preferably breaks after its slashes, as in clients and paths.
-fn parted(name: &str) -> Markup {
+fn with_breaks_after_slashes(name: &str) -> Markup {
     html! {
         @for (nth, part) in name.split_inclusive('/').enumerate() {
             @if nth > 0 { wbr; }
@@ -100,13 +100,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_hold_what_a_browser_reads_back() {
+    fn fragments_are_percent_encoded() {
         assert_eq!(percent_encoded("run-1_a.b~"), "run-1_a.b~");
         assert_eq!(percent_encoded("a b/\"ä"), "a%20b%2F%22%C3%A4");
     }
 
     #[test]
-    fn links_are_paths_and_nothing_else() {
+    fn links_to_pages_are_only_paths() {
         for (path, shown) in [
             ("night.html", "night.html"),
             ("../a b/ü\".html", "../a%20b/%C3%BC%22.html"),

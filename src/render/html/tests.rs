@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::model::{Confidence, Severity};
-use crate::render::text::sample::{HOSTILE, clean, hostile, night};
-use crate::report::{Finding, Sighting};
+use crate::render::text::sample::{HOSTILE, clean, failing, hostile};
+use crate::report::{AttemptRef, Finding};
 
 /// Maximum size of a page, in bytes.
-const HEAVY: usize = 3_000_000;
+const MAX_PAGE_BYTES: usize = 3_000_000;
 
 fn page(report: &Report) -> String {
     let mut out = Vec::new();
@@ -15,7 +15,7 @@ fn page(report: &Report) -> String {
 }
 
 fn finding(message: &str, sends: usize) -> Finding {
-    let send = |n: usize| Sighting {
+    let send = |n: usize| AttemptRef {
         file: format!("logs/{message}.jsonl"),
         line: n as u32,
         request_id: Some(format!("req-{message}")),
@@ -45,7 +45,7 @@ fn finding(message: &str, sends: usize) -> Finding {
 }
 
 #[test]
-fn hostile_text_is_text() {
+fn hostile_text_is_escaped() {
     let bad = format!("</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'`--><!-- {HOSTILE} \u{2028}");
     let mut report = hostile();
     report.verdict = bad.clone();
@@ -67,16 +67,16 @@ fn hostile_text_is_text() {
         assert!(!page.contains(tag), "{tag}");
     }
     assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "what was there can be read");
-    let commands = |c: char| {
+    let is_invisible = |c: char| {
         c.is_control() && c != '\n'
             || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
-    assert_eq!(page.find(commands), None);
+    assert_eq!(page.find(is_invisible), None);
     assert!(!page.contains("abcdefghijklmnop") && !page.contains("abcdef0123456789"), "a key in the page");
 }
 
 #[test]
-fn a_page_stays_light_whatever_the_report() {
+fn the_size_of_a_page_is_bounded() {
     let mut report = hostile();
     let long = |n: usize| format!("{n}{}", HOSTILE.repeat(10));
     report.findings = (0..500).map(|n| finding(&long(n), 16)).collect();
@@ -96,18 +96,18 @@ fn a_page_stays_light_whatever_the_report() {
         })
         .collect();
     let bytes = page(&report).len();
-    assert!(bytes < HEAVY, "{bytes} bytes");
+    assert!(bytes < MAX_PAGE_BYTES, "{bytes} bytes");
     assert!(page(&report).contains("all of them are in the JSON report"));
 }
 
 #[test]
 fn the_same_report_gives_the_same_bytes() {
-    assert!(page(&night()) == page(&night()));
+    assert!(page(&failing()) == page(&failing()));
 }
 
 #[test]
-fn ids_are_unique_and_links_lead_somewhere() {
-    let mut report = night();
+fn ids_are_unique_and_links_have_targets() {
+    let mut report = failing();
     report.findings = vec![finding("night-eval-0000", 2)];
     let page = page(&report);
     let ids = |attribute: &str| -> Vec<String> {
@@ -135,13 +135,13 @@ fn sections_without_content_are_left_out() {
     }
     assert!(calm.contains("No problem found"));
     for id in ["problems", "runs", "retries", "headroom", "incidents", "recovery", "load", "method"] {
-        assert!(page(&night()).contains(&format!("<section id=\"{id}\"")), "{id}");
+        assert!(page(&failing()).contains(&format!("<section id=\"{id}\"")), "{id}");
     }
 }
 
 #[test]
 fn times_are_in_the_zone_asked_for() {
     let mut out = Vec::new();
-    render(&night(), &HtmlOptions { zone: "Europe/Berlin".parse().unwrap() }, &mut out).unwrap();
+    render(&failing(), &HtmlOptions { zone: "Europe/Berlin".parse().unwrap() }, &mut out).unwrap();
     assert!(String::from_utf8(out).unwrap().contains("2026-04-01 02:00 CEST"));
 }

@@ -5,14 +5,14 @@
 use crate::untrusted::safe;
 
 /// Maximum length of a message, in characters; some servers send whole pages as errors.
-const PROSE: usize = 500;
+const MAX_PROSE_CHARS: usize = 500;
 /// Maximum length of an id or a name, in characters.
-const NAME: usize = 120;
+const MAX_NAME_CHARS: usize = 120;
 
 /// Makes a message safe, shortened at its end.
 pub(super) fn prose(text: &str) -> String {
     let text = safe(text);
-    match text.char_indices().nth(PROSE) {
+    match text.char_indices().nth(MAX_PROSE_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.into_owned(),
     }
@@ -22,10 +22,10 @@ pub(super) fn prose(text: &str) -> String {
 pub(super) fn name(text: &str) -> String {
     let text = safe(text);
     let length = text.chars().count();
-    if length <= NAME {
+    if length <= MAX_NAME_CHARS {
         return text.into_owned();
     }
-    let half = NAME / 2;
+    let half = MAX_NAME_CHARS / 2;
     let head: String = text.chars().take(half).collect();
     let tail: String = text.chars().skip(length - half + 1).collect();
     format!("{head}…{tail}")
@@ -36,11 +36,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_hidden_shows_and_what_is_long_is_cut() {
+    fn hidden_characters_are_shown_and_long_text_is_shortened() {
         assert_eq!(prose("\u{202e}txt\u{1b}[0m\nsk-ant-0123456789"), "�txt␛[0m ⏎ sk-…[masked]");
-        assert_eq!(prose(&"ä".repeat(2000)).chars().count(), PROSE + 1);
+        assert_eq!(prose(&"ä".repeat(2000)).chars().count(), MAX_PROSE_CHARS + 1);
         assert_eq!(name("a\u{2066}b"), "a�b");
         let long = name(&format!("{}end", "x".repeat(500)));
-        assert!(long.chars().count() == NAME && long.ends_with("end"));
+        assert!(long.chars().count() == MAX_NAME_CHARS && long.ends_with("end"));
     }
 }

@@ -2,15 +2,15 @@
 
 use crate::model::{CallFacts, Outcome};
 use crate::render::words;
-use crate::report::{Finding, Sighting};
+use crate::report::{AttemptRef, Finding};
 use crate::untrusted::safe;
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestRerun};
 use std::time::Duration;
 
 /// Maximum length of a message, in characters.
-const MESSAGE: usize = 500;
+const MAX_MESSAGE_CHARS: usize = 500;
 /// Maximum number of findings listed in one case.
-const TOLD: usize = 10;
+const MAX_FINDINGS: usize = 10;
 
 /// Subject of findings of one run, in time order: calls, then the run itself.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,9 +53,9 @@ impl<'r> Subject<'r> {
 
 /// Returns rule, provider, model and class as a name, for findings about the fleet.
 pub(super) fn problem_name(finding: &Finding) -> String {
-    let place = [finding.provider.as_deref(), finding.model.as_deref(), finding.class];
-    let place = place.into_iter().flatten().map(|part| format!(" {part}")).collect::<String>();
-    short(&format!("{} {}{place}", finding.rule, finding.name))
+    let location = [finding.provider.as_deref(), finding.model.as_deref(), finding.class];
+    let location = location.into_iter().flatten().map(|part| format!(" {part}")).collect::<String>();
+    short(&format!("{} {}{location}", finding.rule, finding.name))
 }
 
 /// Returns a case for `calls` without details, which fails if any of them failed.
@@ -75,7 +75,7 @@ pub(super) fn of_findings(
     fails: &dyn Fn(&Finding) -> bool,
 ) -> TestCase {
     let worst = findings.iter().find(|finding| fails(finding));
-    let status = worst.map_or_else(TestCaseStatus::success, |worst| failure(&kind(worst), &worst.message, ""));
+    let status = worst.map_or_else(TestCaseStatus::success, |worst| failure(&rule_name(worst), &worst.message, ""));
     with_findings(case(name, suite, status), findings)
 }
 
@@ -86,19 +86,19 @@ fn of_call(
     findings: &[&Finding],
     fails: &dyn Fn(&Finding) -> bool,
 ) -> TestCase {
-    let sightings = sightings(findings);
-    let mut failures: Vec<&Sighting> = sightings.into_iter().filter(|at| at.class.is_some()).collect();
+    let attempt_refs = attempt_refs(findings);
+    let mut failures: Vec<&AttemptRef> = attempt_refs.into_iter().filter(|at| at.class.is_some()).collect();
     let worst = findings.iter().find(|finding| fails(finding));
     let mut status = match (facts.outcome, worst) {
         (Outcome::Failed, _) => {
             // The last attempt is the failure itself; the earlier ones are reruns.
             let last = failures.pop();
             let attempts = words::counted(u64::from(facts.attempts), "attempt");
-            let why = last.map_or_else(String::new, |last| format!(": {}", how(last)));
+            let why = last.map_or_else(String::new, |last| format!(": {}", describe(last)));
             let class = last.and_then(|last| last.class).unwrap_or("failed");
-            failure(class, &format!("the call failed after {attempts}{why}"), &last.map(place).unwrap_or_default())
+            failure(class, &format!("the call failed after {attempts}{why}"), &last.map(location).unwrap_or_default())
         }
-        (_, Some(worst)) => failure(&kind(worst), &worst.message, ""),
+        (_, Some(worst)) => failure(&rule_name(worst), &worst.message, ""),
         (Outcome::Ok, None) => TestCaseStatus::success(),
         (Outcome::Open, None) => {
             let mut open = TestCaseStatus::skipped();
@@ -115,33 +115,33 @@ fn of_call(
 }
 
 /// Returns all attempts that the findings name, each once, in time order.
-fn sightings<'r>(findings: &[&'r Finding]) -> Vec<&'r Sighting> {
-    let mut all: Vec<&Sighting> = findings.iter().flat_map(|finding| &finding.attempts).collect();
+fn attempt_refs<'r>(findings: &[&'r Finding]) -> Vec<&'r AttemptRef> {
+    let mut all: Vec<&AttemptRef> = findings.iter().flat_map(|finding| &finding.attempts).collect();
     all.sort_by(|a, b| (a.ts, a.attempt, &a.file, a.line).cmp(&(b.ts, b.attempt, &b.file, b.line)));
     all.dedup_by(|a, b| (&a.file, a.line) == (&b.file, b.line));
     all
 }
 
-fn rerun(at: &Sighting) -> TestRerun {
+fn rerun(at: &AttemptRef) -> TestRerun {
     let mut rerun = TestRerun::new(NonSuccessKind::Failure);
     rerun.set_timestamp(at.ts.utc().fixed_offset());
     rerun.set_type(at.class.unwrap_or_default());
-    rerun.set_message(how(at));
-    rerun.set_stack_trace(place(at));
+    rerun.set_message(describe(at));
+    rerun.set_stack_trace(location(at));
     rerun
 }
 
-fn how(at: &Sighting) -> String {
+fn describe(at: &AttemptRef) -> String {
     let status = at.status.map(|status| format!(", status {status}")).unwrap_or_default();
     format!("attempt {}{status}, {}", at.attempt, at.class.unwrap_or("ok"))
 }
 
-fn place(at: &Sighting) -> String {
+fn location(at: &AttemptRef) -> String {
     let id = at.request_id.as_deref().map(|id| format!(" {id}")).unwrap_or_default();
     short(&format!("{}:{}{id}", at.file, at.line))
 }
 
-fn kind(finding: &Finding) -> String {
+fn rule_name(finding: &Finding) -> String {
     format!("{} {}", finding.rule, finding.name)
 }
 
@@ -162,15 +162,15 @@ fn case(name: &str, suite: &str, status: TestCaseStatus) -> TestCase {
 
 /// Adds the findings to the output of a case.
 fn with_findings(mut case: TestCase, findings: &[&Finding]) -> TestCase {
-    let tell = |finding: &&&Finding| {
+    let describe_finding = |finding: &&&Finding| {
         let cost = Some(words::cost(&finding.cost)).filter(|cost| !cost.is_empty());
         let cost = cost.map(|cost| format!(" (cost: {cost})")).unwrap_or_default();
         let (severity, message) = (finding.severity.name(), short(&finding.message));
-        format!("{severity} {}: {message}{cost}\nfix: {}", kind(finding), short(&finding.fix))
+        format!("{severity} {}: {message}{cost}\nfix: {}", rule_name(finding), short(&finding.fix))
     };
-    let mut lines: Vec<String> = findings.iter().take(TOLD).map(|finding| tell(&finding)).collect();
-    if findings.len() > TOLD {
-        lines.push(format!("and {} more", findings.len() - TOLD));
+    let mut lines: Vec<String> = findings.iter().take(MAX_FINDINGS).map(|finding| describe_finding(&finding)).collect();
+    if findings.len() > MAX_FINDINGS {
+        lines.push(format!("and {} more", findings.len() - MAX_FINDINGS));
     }
     case.set_system_out(lines.join("\n"));
     case
@@ -178,7 +178,7 @@ fn with_findings(mut case: TestCase, findings: &[&Finding]) -> TestCase {
 
 fn short(text: &str) -> String {
     let text = safe(text);
-    match text.char_indices().nth(MESSAGE) {
+    match text.char_indices().nth(MAX_MESSAGE_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.into_owned(),
     }

@@ -2,33 +2,33 @@
 
 use super::escape::{code, inline};
 use super::page::Page;
-use super::{MOST, NAME, NOTES, SENTENCE};
+use super::{MAX_CHARS, MAX_NAME_CHARS, MAX_SENTENCE_CHARS, NOTES_CHARS};
 use crate::model::Severity;
 use crate::model::units::capitalized;
 use crate::render::document::{
-    Block, Card, Cell, Column, Content, Document, Fact, Kind, List, Place, Rich, RichSpan, Section, Sign, Step, Table,
-    Tone, remedy, short_histogram,
+    Block, Card, Cell, Column, ColumnKind, Content, Document, Fact, List, Place, RichText, Section, Sign, SpanKind,
+    Step, Table, TextSpan, remedy, short_histogram,
 };
 use crate::render::words::counted;
 
 /// Highest rank of a column that has room in a table.
-const RANK: u8 = 3;
+const MAX_RANK: u8 = 3;
 /// Maximum number of rows shown in full below a table.
-const IN_FULL: usize = 40;
+const MAX_CARDS: usize = 40;
 /// Maximum length of a histogram in a cell, in characters.
-const HISTOGRAM: usize = 24;
+const MAX_HISTOGRAM_CHARS: usize = 24;
 
 /// Renders the whole document.
 pub(super) fn document(page: &Document<'_>) -> String {
     // The last section is short and says what was not judged, so room is reserved for it.
     let (last, others) = page.sections.split_last().map_or((None, &[][..]), |(last, others)| (Some(last), others));
-    let mut end = Page::new(MOST / 2);
+    let mut end = Page::new(MAX_CHARS / 2);
     last.into_iter().for_each(|one| section(one, &mut end));
     let end = format!("{}\n_{}_\n", end.finish(), page.generator);
-    let mut out = Page::new(MOST - NOTES - end.chars().count());
+    let mut out = Page::new(MAX_CHARS - NOTES_CHARS - end.chars().count());
     out.block(&title(page));
-    out.block(&inline(&page.about, SENTENCE));
-    out.block(&format!("**{}**", inline(&page.verdict, SENTENCE)));
+    out.block(&inline(&page.about, MAX_SENTENCE_CHARS));
+    out.block(&format!("**{}**", inline(&page.verdict, MAX_SENTENCE_CHARS)));
     if !page.failed_on.is_empty() {
         out.block(&text(&page.failed_on));
     }
@@ -36,14 +36,18 @@ pub(super) fn document(page: &Document<'_>) -> String {
         out.block(&page.aside);
     }
     for notice in &page.notices {
-        out.block(&format!("> [!NOTE]\n> Notice: {}", inline(notice, SENTENCE)));
+        out.block(&format!("> [!NOTE]\n> Notice: {}", inline(notice, MAX_SENTENCE_CHARS)));
     }
     page.lead.iter().chain(others).for_each(|one| section(one, &mut out));
     format!("{}\n{end}", out.finish())
 }
 
 fn title(page: &Document<'_>) -> String {
-    format!("## {} retrylens: {}", mark(page.sign), inline(page.subject.as_deref().unwrap_or(page.kind), NAME))
+    format!(
+        "## {} retrylens: {}",
+        mark(page.sign),
+        inline(page.subject.as_deref().unwrap_or(page.kind), MAX_NAME_CHARS)
+    )
 }
 
 fn mark(sign: Sign) -> &'static str {
@@ -77,44 +81,46 @@ fn section(section: &Section<'_>, page: &mut Page) {
 }
 
 fn block(heading: String, block: &Block<'_>, page: &mut Page) {
-    let below = |text: String| if heading.is_empty() { text } else { format!("{heading}\n\n{text}") };
+    let with_heading = |text: String| if heading.is_empty() { text } else { format!("{heading}\n\n{text}") };
     match block {
         Block::Prose(rich) => {
-            page.block(&below(text(rich)));
+            page.block(&with_heading(text(rich)));
         }
         Block::List(one) => {
-            page.block(&below(list(one)));
+            page.block(&with_heading(list(one)));
         }
         Block::Facts(facts) => {
-            page.block(&below(facts.iter().filter_map(fact).collect::<Vec<_>>().join("\n")));
+            page.block(&with_heading(facts.iter().filter_map(fact).collect::<Vec<_>>().join("\n")));
         }
         Block::Steps(steps) => {
-            page.block(&below(steps.iter().map(step).collect::<Vec<_>>().join("\n")));
+            page.block(&with_heading(steps.iter().map(step).collect::<Vec<_>>().join("\n")));
         }
         Block::Table(one) => table(&heading, one, page),
-        Block::Heading(_) | Block::Note(_) | Block::Charts(_) | Block::Full(_) | Block::Fold(..) => {}
+        Block::Heading(_) | Block::Note(_) | Block::Charts(_) | Block::Full(_) | Block::Details(..) => {}
     }
 }
 
 /// Renders text with all Markdown of a log escaped.
-fn text(rich: &Rich) -> String {
+fn text(rich: &RichText) -> String {
     match rich.names() {
-        Some(names) => names.iter().map(|name| code(name, NAME)).collect::<Vec<_>>().join(", "),
+        Some(names) => names.iter().map(|name| code(name, MAX_NAME_CHARS)).collect::<Vec<_>>().join(", "),
         None => rich.spans.iter().map(span).collect(),
     }
 }
 
-fn span(span: &RichSpan) -> String {
-    match &span.tone {
-        Tone::Name => code(&span.text, NAME),
-        Tone::Code => format!("`{}`", span.text.replace('`', "'")),
-        // An arrow marks a figure that departs from earlier ones.
-        Tone::Sign(_) if span.text.starts_with(['▲', '▼']) => format!("**{}**", inline(&span.text, NAME)),
-        Tone::Sign(sign @ (Sign::Error | Sign::Warning | Sign::Info)) => {
-            format!("{} {}", mark(*sign), inline(&span.text, NAME))
+fn span(span: &TextSpan) -> String {
+    match &span.kind {
+        SpanKind::Name => code(&span.text, MAX_NAME_CHARS),
+        SpanKind::Code => format!("`{}`", span.text.replace('`', "'")),
+        // An arrow marks a measure that jumped.
+        SpanKind::Sign(_) if span.text.starts_with(['▲', '▼']) => {
+            format!("**{}**", inline(&span.text, MAX_NAME_CHARS))
         }
-        Tone::Count(severity) => format!("{} {}", span.text, mark((*severity).into())),
-        _ => inline(&span.text, SENTENCE),
+        SpanKind::Sign(sign @ (Sign::Error | Sign::Warning | Sign::Info)) => {
+            format!("{} {}", mark(*sign), inline(&span.text, MAX_NAME_CHARS))
+        }
+        SpanKind::Count(severity) => format!("{} {}", span.text, mark((*severity).into())),
+        _ => inline(&span.text, MAX_SENTENCE_CHARS),
     }
 }
 
@@ -135,9 +141,9 @@ fn fact(fact: &Fact) -> Option<String> {
 fn step(step: &Step) -> String {
     let until = step.until.as_ref().map_or_else(String::new, |until| format!(" until {until}"));
     let meta: Vec<&str> = step.meta.iter().chain(&step.decided_by).map(String::as_str).collect();
-    let meta = capitalized(&inline(&meta.join("; "), SENTENCE));
+    let meta = capitalized(&inline(&meta.join("; "), MAX_SENTENCE_CHARS));
     let gap = if meta.is_empty() { "" } else { "<br>" };
-    let (word, text) = (capitalized(remedy(step.remedy)), inline(&step.text, SENTENCE));
+    let (word, text) = (capitalized(remedy(step.remedy)), inline(&step.text, MAX_SENTENCE_CHARS));
     format!("1. **{word}{until}** ({}): {text}{gap}{meta}", step.rule)
 }
 
@@ -147,32 +153,32 @@ fn table(heading: &str, table: &Table<'_>, page: &mut Page) {
         .columns
         .iter()
         .enumerate()
-        .filter(|(_, column)| column.rank <= RANK && column.kind != Kind::Bar)
+        .filter(|(_, column)| column.rank <= MAX_RANK && column.kind != ColumnKind::Bar)
         .collect();
     let cells: Vec<Vec<String>> =
         rows.iter().map(|row| columns.iter().map(|(at, _)| cell(&row.cells[*at])).collect()).collect();
     let columns: Vec<(&str, bool)> =
-        columns.iter().map(|(_, column)| (column.name, column.kind == Kind::Number)).collect();
+        columns.iter().map(|(_, column)| (column.name, column.kind == ColumnKind::Number)).collect();
     let rest = table.left_out(&hidden, " in the JSON report only").map_or_else(String::new, |more| more + ".");
     page.table(heading, &columns, &cells, &rest);
     let cards = rows.iter().filter_map(|row| row.card.as_ref());
-    for card in cards.filter(|card| !card.compact && card.severity > Severity::Info).take(IN_FULL) {
-        page.block(&in_full(card));
+    for card in cards.filter(|card| !card.compact && card.severity > Severity::Info).take(MAX_CARDS) {
+        page.block(&card_details(card));
     }
 }
 
 fn cell(cell: &Cell<'_>) -> String {
     match &cell.content {
-        Content::Rich(rich) => text(rich),
-        Content::Histogram(histogram) => short_histogram(histogram, HISTOGRAM),
+        Content::RichText(rich) => text(rich),
+        Content::Histogram(histogram) => short_histogram(histogram, MAX_HISTOGRAM_CHARS),
         Content::Bar(..) => String::new(),
     }
 }
 
 /// Renders a card. Escapes do not work inside `<summary>`, so it must not contain text of a log.
-fn in_full(card: &Card) -> String {
+fn card_details(card: &Card) -> String {
     let shown = card.fields.iter().filter(|field| field.place != Place::Page && !field.value.is_empty());
-    let line = |label: &str, value: &Rich| match label {
+    let line = |label: &str, value: &RichText| match label {
         "" => format!("- {}\n", text(value)),
         label => format!("- {label}: {}\n", text(value)),
     };

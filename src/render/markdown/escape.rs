@@ -6,23 +6,23 @@
 
 use crate::untrusted::safe;
 
-/// Zero-width space that keeps two characters from being interpreted together.
-const APART: &str = "&#8203;";
+/// Zero-width space: between two characters, it keeps GitHub from interpreting them together.
+const ZERO_WIDTH_SPACE: &str = "&#8203;";
 
-/// Escapes text for a paragraph, a list item or a table cell: one line of at most `most` characters.
+/// Escapes text for a paragraph, a list item or a table cell: one line of at most `max_chars` characters.
 ///
 /// Not for the start of a block, where `1.` or `-` would begin a list.
-pub(super) fn inline(text: &str, most: usize) -> String {
-    let text = cut(&safe(text), most);
+pub(super) fn inline(text: &str, max_chars: usize) -> String {
+    let text = cut(&safe(text), max_chars);
     let mut shown = String::with_capacity(text.len() + 16);
     let mut rest = text.as_str();
     while let Some(c) = rest.chars().next() {
-        let (this, after) = rest.split_at(c.len_utf8());
+        let (character, after) = rest.split_at(c.len_utf8());
         match c {
             '&' => shown.push_str("&amp;"),
             '<' => shown.push_str("&lt;"),
             '>' => shown.push_str("&gt;"),
-            // Inside a word it has no meaning, and many names contain it.
+            // Inside a word an underscore has no meaning, and many names contain one.
             '_' if shown.ends_with(char::is_alphanumeric) && after.starts_with(char::is_alphanumeric) => {
                 shown.push('_')
             }
@@ -30,20 +30,20 @@ pub(super) fn inline(text: &str, most: usize) -> String {
                 shown.push('\\');
                 shown.push(c);
             }
-            '@' => shown.push_str(&format!("@{APART}")),
-            '#' => shown.push_str(&format!("\\#{APART}")),
-            ':' if after.starts_with("//") => shown.push_str(&format!(":{APART}")),
-            '.' if shown.to_ascii_lowercase().ends_with("www") => shown.push_str(&format!("{APART}.")),
-            _ => shown.push_str(this),
+            '@' => shown.push_str(&format!("@{ZERO_WIDTH_SPACE}")),
+            '#' => shown.push_str(&format!("\\#{ZERO_WIDTH_SPACE}")),
+            ':' if after.starts_with("//") => shown.push_str(&format!(":{ZERO_WIDTH_SPACE}")),
+            '.' if shown.to_ascii_lowercase().ends_with("www") => shown.push_str(&format!("{ZERO_WIDTH_SPACE}.")),
+            _ => shown.push_str(character),
         }
         rest = after;
     }
     shown
 }
 
-/// Writes an id or a path, at most `most` characters of it, as a code span, which may be in a table.
-pub(super) fn code(text: &str, most: usize) -> String {
-    let text = cut(&safe(text), most);
+/// Writes an id or a path, at most `max_chars` characters of it, as a code span, which may be in a table.
+pub(super) fn code(text: &str, max_chars: usize) -> String {
+    let text = cut(&safe(text), max_chars);
     // A span ends at the number of backticks it began with.
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
@@ -53,8 +53,8 @@ pub(super) fn code(text: &str, most: usize) -> String {
     format!("{fence}{edge}{}{edge}{fence}", text.replace('|', "¦"))
 }
 
-fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
+fn cut(text: &str, max_chars: usize) -> String {
+    match text.char_indices().nth(max_chars) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_github_would_act_on_is_shown_instead() {
+    fn syntax_of_github_is_escaped() {
         for (raw, shown) in [
             ("overloaded after 455 ms, 4 x 3 sends", "overloaded after 455 ms, 4 x 3 sends"),
             ("a|b `c` *d* _e_ ~f~", "a\\|b \\`c\\` \\*d\\* \\_e\\_ \\~f\\~"),

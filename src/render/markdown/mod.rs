@@ -1,7 +1,7 @@
 //! The report for a pull request or a job summary, in GitHub-flavoured Markdown.
 //!
 //! `blocks` writes the sections of `sections`. All text of a log is escaped (`escape`), long lists are
-//! collapsed, and the whole stays below the limit of GitHub ([`MOST`]).
+//! collapsed, and the whole stays below the limit of GitHub ([`MAX_CHARS`]).
 
 mod blocks;
 mod escape;
@@ -20,14 +20,14 @@ use std::io::{self, Write};
 
 /// Maximum length of the document, in characters. A comment on GitHub holds 65,536, of which some are left to whoever
 /// posts it; a job summary holds 1 MiB, which is always enough.
-pub const MOST: usize = 65_000;
+pub const MAX_CHARS: usize = 65_000;
 
 /// Characters reserved for the notes on what was left out for lack of room.
-const NOTES: usize = 1000;
+const NOTES_CHARS: usize = 1000;
 /// Maximum length of a name, in characters.
-const NAME: usize = 80;
+const MAX_NAME_CHARS: usize = 80;
 /// Maximum length of a sentence, in characters; some servers send whole pages as error messages.
-const SENTENCE: usize = 600;
+const MAX_SENTENCE_CHARS: usize = 600;
 
 /// Writes `report`, with times in `zone`.
 ///
@@ -73,8 +73,8 @@ pub fn scripted(scripted: &ScriptedCall, out: &mut dyn Write) -> io::Result<()> 
 ///
 /// # Errors
 /// Returns an error if writing to `out` fails.
-pub fn what_if(told: &Counterfactual, subject: &str, out: &mut dyn Write) -> io::Result<()> {
-    out.write_all(blocks::document(&sections::what_if(told, subject)).as_bytes())
+pub fn what_if(counterfactual: &Counterfactual, subject: &str, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(blocks::document(&sections::what_if(counterfactual, subject)).as_bytes())
 }
 
 /// Writes a plan.

@@ -2,12 +2,12 @@
 
 use super::{View, charts};
 use crate::render::charts::ChartKind;
-use crate::render::document::{Block, Cell, Column, Rich, Row, Section, Table, Tone};
+use crate::render::document::{Block, Cell, Column, RichText, Row, Section, SpanKind, Table};
 use crate::report::Backoff;
 
 const COLUMNS: [Column; 6] = [
-    Column::words("Loop").cut_to(12),
-    Column::words("Schedule").cut_to(30),
+    Column::words("Loop").min_width(12),
+    Column::words("Schedule").min_width(30),
     Column::id("Provider").rank(5),
     Column::number("Own waits"),
     Column::number("The server's").rank(1),
@@ -27,17 +27,17 @@ pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
 }
 
 fn row<'a>(entry: &Backoff) -> Row<'a> {
-    let tone = match (entry.schedule, entry.jitter) {
-        ("immediate", _) | (_, Some("none")) => Tone::Caution,
-        _ => Tone::Plain,
+    let kind = match (entry.schedule, entry.jitter) {
+        ("immediate", _) | (_, Some("none")) => SpanKind::Caution,
+        _ => SpanKind::Plain,
     };
     Row {
         weight: entry.waits + entry.server_requested,
         minor: entry.schedule == "cannot_tell",
         ..Row::new(vec![
             Cell::new(entry.loop_name()),
-            Cell::new(Rich::new(tone, entry.summary.as_str())),
-            Cell::new(Rich::place([entry.provider.as_deref()])),
+            Cell::new(RichText::new(kind, entry.summary.as_str())),
+            Cell::new(RichText::place([entry.provider.as_deref()])),
             Cell::count(entry.waits),
             Cell::count(entry.server_requested),
             Cell::count(entry.unmeasured),

@@ -3,8 +3,8 @@
 use super::View;
 use crate::model::units::seconds;
 use crate::model::{Input, Ledger};
-use crate::render::document::{Block, Fact, Rich, Section, Target, Tone};
-use crate::render::words::{self, counted, glued, number};
+use crate::render::document::{Block, Fact, RichText, Section, SpanKind, Target};
+use crate::render::words::{self, counted, nonbreaking, number};
 use crate::report::{Report, Share, Window};
 
 pub(super) fn section<'a>(view: &View<'a>) -> Section<'a> {
@@ -27,7 +27,7 @@ pub(super) fn section<'a>(view: &View<'a>) -> Section<'a> {
 }
 
 /// Returns the number of inputs, their formats and their common folder or first and last path.
-fn inputs(report: &Report) -> Rich {
+fn inputs(report: &Report) -> RichText {
     let format = |input: &Input| match &input.envelope {
         Some(envelope) => format!("{} in {envelope}", input.format),
         None => input.format.to_owned(),
@@ -38,29 +38,29 @@ fn inputs(report: &Report) -> Rich {
     let formats = formats.join(", ");
     let paths: Vec<&str> = report.inputs.iter().map(|input| words::path(&input.path)).collect();
     let (first, last) = match paths.as_slice() {
-        [] => return Rich::from("none"),
-        [one] => return Rich::new(Tone::Name, *one).then(format!(" ({formats})")),
+        [] => return RichText::from("none"),
+        [one] => return RichText::new(SpanKind::Name, *one).then(format!(" ({formats})")),
         [first, .., last] => (*first, *last),
     };
     let count = format!("{} ({formats})", counted(paths.len() as u64, "file"));
     match words::folder(first).filter(|folder| paths.iter().all(|path| path.starts_with(folder))) {
-        Some(folder) => Rich::from(format!("{count} in ")).and(Tone::Name, folder),
-        None => Rich::from(format!("{count}, ")).and(Tone::Name, first).then(" to ").and(Tone::Name, last),
+        Some(folder) => RichText::from(format!("{count} in ")).and(SpanKind::Name, folder),
+        None => RichText::from(format!("{count}, ")).and(SpanKind::Name, first).then(" to ").and(SpanKind::Name, last),
     }
 }
 
 /// Formats the line counts as a sum that balances.
-pub(super) fn lines(ledger: &Ledger) -> Rich {
-    let mut text = Rich::from(format!("{} = {}", number(ledger.lines), counted(ledger.attempts, "attempt")));
-    for (n, what, tone) in [
-        (ledger.skipped, "skipped", Tone::Plain),
-        (ledger.rejected, "rejected", Tone::Caution),
-        (ledger.blank, "blank", Tone::Plain),
-        (ledger.duplicates, if ledger.duplicates == 1 { "duplicate" } else { "duplicates" }, Tone::Plain),
-        (ledger.views, if ledger.views == 1 { "other view" } else { "other views" }, Tone::Plain),
+pub(super) fn lines(ledger: &Ledger) -> RichText {
+    let mut text = RichText::from(format!("{} = {}", number(ledger.lines), counted(ledger.attempts, "attempt")));
+    for (n, what, kind) in [
+        (ledger.skipped, "skipped", SpanKind::Plain),
+        (ledger.rejected, "rejected", SpanKind::Caution),
+        (ledger.blank, "blank", SpanKind::Plain),
+        (ledger.duplicates, if ledger.duplicates == 1 { "duplicate" } else { "duplicates" }, SpanKind::Plain),
+        (ledger.views, if ledger.views == 1 { "other view" } else { "other views" }, SpanKind::Plain),
     ] {
         if n > 0 {
-            text = text.then(" +\u{a0}").and(tone, glued(&format!("{} {what}", number(n))));
+            text = text.then(" +\u{a0}").and(kind, nonbreaking(&format!("{} {what}", number(n))));
         }
     }
     match ledger.filtered {
@@ -71,7 +71,7 @@ pub(super) fn lines(ledger: &Ledger) -> Rich {
 
 fn time(window: Window, view: &View<'_>) -> String {
     let zone = view.clock.zone;
-    let (ends, zone) = (words::ends(window, zone, words::SECONDS), glued(&format!("(all times {zone})")));
+    let (ends, zone) = (words::ends(window, zone, words::SECONDS), nonbreaking(&format!("(all times {zone})")));
     if window.first == window.last {
         return format!("{ends} {zone}");
     }
@@ -99,7 +99,7 @@ fn long_waits(measured: Share) -> Option<Fact> {
 fn unreadable(report: &Report) -> Option<Fact> {
     let values: u64 = report.unreadable.iter().map(|one| one.count).sum();
     let fields: Vec<&str> = report.unreadable.iter().map(|one| one.field).collect();
-    let text = Rich::new(Tone::Link(Target::Section("method")), counted(values, "value"));
+    let text = RichText::new(SpanKind::Link(Target::Section("method")), counted(values, "value"));
     (values > 0).then(|| Fact::new("Not read", text.then(format!(" of {}", fields.join(", ")))))
 }
 
@@ -108,7 +108,7 @@ fn not_judged(report: &Report) -> Option<Fact> {
     let judged = report.totals.rules_with_evidence;
     let rules = judged.of.saturating_sub(judged.count);
     let fields: Vec<&str> = report.coverage.iter().map(|gap| gap.field).collect();
-    let text = Rich::new(Tone::Link(Target::Section("method")), counted(rules, "rule"));
+    let text = RichText::new(SpanKind::Link(Target::Section("method")), counted(rules, "rule"));
     let text = text.then(format!(" for lack of {}", fields.join(", ")));
     (rules > 0).then(|| Fact { full: true, ..Fact::new("Not judged", text) })
 }
@@ -116,11 +116,11 @@ fn not_judged(report: &Report) -> Option<Fact> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::render::text::sample::night;
+    use crate::render::text::sample::failing;
 
     #[test]
     fn a_rule_that_lacks_two_fields_is_one_rule() {
-        let mut report = night();
+        let mut report = failing();
         let mut again = report.coverage[0].clone();
         again.field = "duration_ms";
         report.coverage.push(again);

@@ -1,10 +1,11 @@
 //! Comparison of two reports: all measures, then the problems with what changed.
 
-use crate::compare::{Basis, Change, Changed, Diff, Rate, Shift, Side};
+use crate::compare::{Basis, Change, Diff, MeasureChange, ProblemChange, Rate, Side};
 use crate::model::units::{per_thousand, seconds};
 use crate::model::{Severity, Zone};
 use crate::render::document::{
-    Block, Card, Cell, Clock, Column, Document, Facet, Fact, Field, Place, Rich, Row, Section, Sign, Table, Tone,
+    Block, Card, Cell, Clock, Column, Document, Facet, Fact, Field, Place, RichText, Row, Section, Sign, SpanKind,
+    Table,
 };
 use crate::render::words::{self, counted, number};
 use crate::rules::find;
@@ -30,7 +31,10 @@ const PROBLEMS: [Column; 7] = [
 pub(crate) fn diff(diff: &Diff, zone: Zone) -> Document<'_> {
     let clock = Clock::over(diff.window(), zone);
     let sides = [("Old", &diff.old), ("New", &diff.new)].map(|(label, side)| {
-        Fact::new(label, Rich::new(Tone::Name, side.name.as_str()).then(format!(": {}", self::side(side, zone))))
+        Fact::new(
+            label,
+            RichText::new(SpanKind::Name, side.name.as_str()).then(format!(": {}", self::side(side, zone))),
+        )
     });
     let measures = Table::new("measure-table", "measure", &MEASURES, diff.measures.iter().map(measure).collect());
     let mut sections = vec![Section::new(
@@ -44,7 +48,7 @@ pub(crate) fn diff(diff: &Diff, zone: Zone) -> Document<'_> {
         "method",
         "Method",
         "when a change counts",
-        vec![Block::Prose(basis(&diff.basis).into())],
+        vec![Block::Prose(method(&diff.basis).into())],
     ));
     Document {
         kind: "Retries compared",
@@ -53,7 +57,7 @@ pub(crate) fn diff(diff: &Diff, zone: Zone) -> Document<'_> {
         window: diff.window(),
         sign: diff.worst().filter(|severity| *severity > Severity::Info).map_or(Sign::Ok, Sign::from),
         verdict: diff.head.verdict.clone(),
-        failed_on: Rich::default(),
+        failed_on: RichText::default(),
         aside: super::hidden(diff.problems_hidden),
         notices: diff.notices.clone(),
         figures: Vec::new(),
@@ -82,22 +86,25 @@ fn sign(change: Change) -> Sign {
     }
 }
 
-fn measure<'a>(shift: &Shift) -> Row<'a> {
+fn measure<'a>(shift: &MeasureChange) -> Row<'a> {
     let measure = shift.measure;
     let change = match shift.change {
-        change @ (Change::Worse | Change::Better) => Rich::new(Tone::Sign(sign(change)), change.name()),
-        _ => Rich::default(),
+        change @ (Change::Worse | Change::Better) => RichText::new(SpanKind::Sign(sign(change)), change.name()),
+        _ => RichText::default(),
     };
-    let counted = format!("{}; {}", measure.counted(shift.old), measure.counted(shift.new));
+    let counted = format!("{}; {}", measure.count_with_base(shift.old), measure.count_with_base(shift.new));
     let figure = |rate: Rate| {
-        Cell::new(Rich::from(measure.bare(rate.rate)).and(Tone::Faint, format!(" ({})", measure.part(rate))))
+        Cell::new(
+            RichText::from(measure.without_unit(rate.rate))
+                .and(SpanKind::Faint, format!(" ({})", measure.count_text(rate))),
+        )
     };
     Row::new(vec![
         Cell::new([measure.label(), measure.unit()].join(" ").trim_end()),
         figure(shift.old),
         figure(shift.new),
         Cell::new(change),
-        Cell::new(Rich::new(Tone::Faint, counted)),
+        Cell::new(RichText::new(SpanKind::Faint, counted)),
     ])
 }
 
@@ -112,28 +119,28 @@ fn problems<'a>(diff: &'a Diff, clock: &Clock) -> Option<Section<'a>> {
     Some(Section::new("problems", "Problems", note, vec![Block::Table(table)]))
 }
 
-fn row<'a>(problem: &Changed, basis: &Basis) -> Row<'a> {
+fn row<'a>(problem: &ProblemChange, basis: &Basis) -> Row<'a> {
     let rate = |rate: f64| Cell::keyed(if rate > 0.0 { per_thousand(rate) } else { String::new() }, rate);
-    let tone = if problem.may_be_chance(basis) { Tone::Faint } else { Tone::Plain };
-    let rule = Rich::new(Tone::Sign(problem.severity.into()), problem.key.rule.as_str());
-    let change = Rich::new(Tone::Sign(sign(problem.change)), problem.change.name());
+    let kind = if problem.may_be_chance(basis) { SpanKind::Faint } else { SpanKind::Plain };
+    let rule = RichText::new(SpanKind::Sign(problem.severity.into()), problem.key.rule.as_str());
+    let change = RichText::new(SpanKind::Sign(sign(problem.change)), problem.change.name());
     Row {
         facet: Some(Facet { name: problem.change.name(), sign: Some(sign(problem.change)), is_noun: false }),
         card: Some(card(problem, basis)),
         ..Row::new(vec![
             Cell::keyed(rule, &problem.key.rule),
-            Cell::new(Rich::new(tone.clone(), problem.name.as_str())),
+            Cell::new(RichText::new(kind.clone(), problem.name.as_str())),
             Cell::keyed(change, problem.change as u8),
-            Cell::new(Rich::place(problem.key.place().map(Some))),
+            Cell::new(RichText::place(problem.key.place().map(Some))),
             rate(problem.old.rate),
             rate(problem.new.rate),
-            Cell::keyed(Rich::new(tone, chance(problem.p_value)), problem.p_value),
+            Cell::keyed(RichText::new(kind, p_value_text(problem.p_value)), problem.p_value),
         ])
     }
 }
 
-fn card(problem: &Changed, basis: &Basis) -> Card {
-    let place = Rich::place(problem.key.place().map(Some));
+fn card(problem: &ProblemChange, basis: &Basis) -> Card {
+    let place = RichText::place(problem.key.place().map(Some));
     let gap = if place.is_empty() { "" } else { ": " };
     let is_worse = matches!(problem.change, Change::New | Change::Worse) || problem.old_inconclusive;
     let fix = if is_worse { Place::Body } else { Place::Page };
@@ -142,10 +149,10 @@ fn card(problem: &Changed, basis: &Basis) -> Card {
         severity: problem.severity,
         title: format!("{} {}", problem.key.rule, problem.name),
         tag: String::new(),
-        right: Rich::default(),
+        right: RichText::default(),
         under: place.clone().then(gap).then(rates(problem)),
         fields: vec![
-            Field::new("", Rich::new(Tone::Faint, remarks(problem, basis).join("; ")), Place::Body),
+            Field::new("", RichText::new(SpanKind::Faint, remarks(problem, basis).join("; ")), Place::Body),
             Field::new("", problem.example.as_str(), example).lines(2),
             Field::new("Fix", problem.fix.as_str(), fix),
             Field::new("Why", find(&problem.key.rule).map_or("", |rule| rule.why), Place::Page),
@@ -158,7 +165,7 @@ fn card(problem: &Changed, basis: &Basis) -> Card {
 }
 
 /// Formats the two rates of a problem: "2 → 9 per 1,000 calls (4 in 2000 → 18 in 2000)".
-fn rates(problem: &Changed) -> String {
+fn rates(problem: &ProblemChange) -> String {
     let (old, new) = (problem.old, problem.new);
     format!(
         "{} → {} per 1,000 calls ({} in {} → {} in {})",
@@ -172,14 +179,14 @@ fn rates(problem: &Changed) -> String {
 }
 
 /// Returns remarks on a changed problem: a changed severity, and whether chance may explain the change.
-fn remarks(problem: &Changed, basis: &Basis) -> Vec<String> {
+fn remarks(problem: &ProblemChange, basis: &Basis) -> Vec<String> {
     let mut remarks = Vec::new();
     let was_found = problem.old.part > 0 && problem.new.part > 0;
     if let Some(old) = problem.old_severity.filter(|old| was_found && *old != problem.severity) {
         remarks.push(format!("was {} {}", if old == Severity::Warning { "a" } else { "an" }, old.name()));
     }
-    let is_beyond = problem.p_value < basis.p_below;
-    let p = chance(problem.p_value);
+    let is_beyond_chance = problem.p_value < basis.p_below;
+    let p = p_value_text(problem.p_value);
     match problem.change {
         Change::Inconclusive if problem.old_inconclusive => {
             remarks.push("not told before: the old log lacks the field that would have shown it".to_owned());
@@ -189,7 +196,7 @@ fn remarks(problem: &Changed, basis: &Basis) -> Vec<String> {
         }
         Change::Inconclusive => remarks.push("the new log lacks the field that would show it".to_owned()),
         Change::Same => {}
-        _ if is_beyond => remarks.push(format!("beyond chance: p {p}")),
+        _ if is_beyond_chance => remarks.push(format!("beyond chance: p {p}")),
         // Their severity changed, which is already in the remarks.
         Change::Worse | Change::Better => {}
         _ => remarks.push(format!("chance may explain it: p {p}")),
@@ -198,7 +205,7 @@ fn remarks(problem: &Changed, basis: &Basis) -> Vec<String> {
 }
 
 /// Formats a probability with its significant digits: "0.061", "< 0.0001".
-fn chance(p: f64) -> String {
+fn p_value_text(p: f64) -> String {
     match p {
         ..0.0001 => "< 0.0001".to_owned(),
         ..0.01 => format!("{p:.4}"),
@@ -207,7 +214,7 @@ fn chance(p: f64) -> String {
 }
 
 /// Describes in a sentence how changes are decided.
-fn basis(basis: &Basis) -> String {
+fn method(basis: &Basis) -> String {
     format!(
         "Worse and better: a rate {} times the other or more, where chance alone makes such a difference less often than \
          once in {} (exact test of two counts); or another severity. New and fixed: on one side only.",

@@ -2,19 +2,19 @@
 
 use super::{View, charts};
 use crate::render::charts::ChartKind;
-use crate::render::document::{Block, Cell, Column, Fact, Rich, Row, Section, Sign, Table, Tone};
+use crate::render::document::{Block, Cell, Column, Fact, RichText, Row, Section, Sign, SpanKind, Table};
 use crate::render::words::{counted, number};
-use crate::report::{Ending, IncidentRow};
+use crate::report::{IncidentEnd, IncidentRow};
 
 const COLUMNS: [Column; 8] = [
-    Column::words("Class").cut_to(10),
+    Column::words("Class").min_width(10),
     Column::words("When"),
     Column::number("Lasted").rank(5),
     Column::number("Failed").rank(1),
     Column::number("In 60 s").rank(2),
     Column::number("Runs").rank(3),
     Column::words("Ended"),
-    Column::id("Where").cut_to(12).rank(4),
+    Column::id("Where").min_width(12).rank(4),
 ];
 
 pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
@@ -32,17 +32,18 @@ pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
 
 fn row<'a>(view: &View<'a>, incident: &'a IncidentRow) -> Row<'a> {
     let (sign, ended) = match incident.ended {
-        Ending::Recovered => (Sign::Ok, "recovered"),
-        Ending::GaveUp => (Sign::Failed, "gave up"),
-        Ending::EndOfData => (Sign::Open, "log ends"),
+        IncidentEnd::Recovered => (Sign::Ok, "recovered"),
+        IncidentEnd::GaveUp => (Sign::Failed, "gave up"),
+        IncidentEnd::EndOfData => (Sign::Open, "log ends"),
     };
-    let when = view.clock.stretch(incident.first, incident.last);
-    let place = Rich::place([incident.provider.as_deref(), incident.model.as_deref()]);
+    let when = view.clock.range(incident.first, incident.last);
+    let place = RichText::place([incident.provider.as_deref(), incident.model.as_deref()]);
     // An estimate is marked as one.
-    let runs = format!("{}{}", if incident.runs_exact { "" } else { "~" }, number(incident.runs));
-    let failed = format!("{} of {}", number(incident.failed), number(incident.sends));
+    let about = |is_exact: bool, n: u64| format!("{}{}", if is_exact { "" } else { "~" }, number(n));
+    let runs = about(incident.runs_exact, incident.runs);
+    let failed = format!("{} of {}", number(incident.failed), about(incident.sends_exact, incident.sends));
     let runs_word = if incident.runs == 1 { "run" } else { "runs" };
-    let ids = incident.request_ids.iter().fold(Rich::default(), |ids, id| ids.and(Tone::Name, id));
+    let ids = incident.request_ids.iter().fold(RichText::default(), |ids, id| ids.and(SpanKind::Name, id));
     let mut facts = vec![
         Fact::new("Where", place.clone()),
         Fact::new("When", when.clone()),
@@ -65,13 +66,13 @@ fn row<'a>(view: &View<'a>, incident: &'a IncidentRow) -> Row<'a> {
             Cell::keyed(failed, incident.failed),
             Cell::count(incident.peak_per_min),
             Cell::keyed(runs, incident.runs),
-            Cell::new(Rich::new(Tone::Sign(sign), ended)),
+            Cell::new(RichText::new(SpanKind::Sign(sign), ended)),
             Cell::new(place),
         ])
     }
 }
 
-/// "overloaded", or "overloaded +2" where it is one of three classes.
+/// Returns the most frequent class, and the number of the others: "overloaded", "overloaded +2".
 fn name(incident: &IncidentRow) -> String {
     match incident.classes.len() {
         0 | 1 => incident.class.to_owned(),

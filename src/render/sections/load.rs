@@ -1,16 +1,16 @@
 //! Load on each rate-limit scope: arrivals, time in the system, concurrency.
 
-use super::{View, charts, is_calm};
+use super::{View, charts, has_nothing_to_do};
 use crate::render::charts::ChartKind;
-use crate::render::document::{Block, Cell, Column, Fact, Rich, Row, Section, Table, Tone};
+use crate::render::document::{Block, Cell, Column, Fact, RichText, Row, Section, SpanKind, Table};
 use crate::render::words::{self, counted, number};
 use crate::report::{AmplifiedSpan, LoadRow};
 
 /// Minimum number of calls for the load of a scope to be meaningful.
-const LEAST_CALLS: u64 = 10;
+const MIN_CALLS: u64 = 10;
 
 const COLUMNS: [Column; 9] = [
-    Column::id("Scope").cut_to(24),
+    Column::id("Scope").min_width(24),
     Column::number("Calls"),
     Column::number("A second").rank(4),
     Column::number("Each takes").rank(2).means("from the first attempt of a call to its last answer"),
@@ -27,7 +27,7 @@ pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
         return None;
     }
     let rows: Vec<Row<'a>> = load.iter().map(|one| row(view, one)).collect();
-    let quiet = is_calm(view.report) || rows.iter().all(|row| row.minor);
+    let quiet = has_nothing_to_do(view.report) || rows.iter().all(|row| row.minor);
     let blocks = vec![
         charts(view, ChartKind::Load, "scope"),
         Block::Table(Table::new("load-table", "scope", &COLUMNS, rows).limits(4, 10, 100)),
@@ -40,7 +40,7 @@ fn row<'a>(view: &View<'a>, load: &'a LoadRow) -> Row<'a> {
     let count = |n: Option<u64>| Cell::optional(n.map(|n| n as f64), |_| n.map_or_else(String::new, number));
     let limit = load.requests_limit.map(i64::unsigned_abs);
     Row {
-        minor: load.calls < LEAST_CALLS,
+        minor: load.calls < MIN_CALLS,
         more: vec![Block::Facts(facts(view, load))],
         ..Row::new(vec![
             Cell::name(load.scope.as_str()),
@@ -51,13 +51,14 @@ fn row<'a>(view: &View<'a>, load: &'a LoadRow) -> Row<'a> {
             count(load.in_flight_peak),
             count(load.offered_per_min),
             count(limit),
-            Cell::share(load.refused, Tone::Plain),
+            Cell::share(load.refused, SpanKind::Plain),
         ])
     }
 }
 
 fn facts(view: &View<'_>, load: &LoadRow) -> Vec<Fact> {
-    let from = |at, n, what: &str| Rich::from(format!("{}, {what} ", counted(n, "attempt"))).join(view.clock.time(at));
+    let from =
+        |at, n, what: &str| RichText::from(format!("{}, {what} ", counted(n, "attempt"))).join(view.clock.time(at));
     let offered = load.offered_at.zip(load.offered_per_min).map(|(at, most)| from(at, most, "from"));
     let peak = load.in_flight_peak_at.zip(load.in_flight_peak).map(|(at, peak)| from(at, peak, "first at"));
     let mean = load.in_flight_mean.map_or_else(String::new, |mean| format!("{mean:.1} on average"));
@@ -77,10 +78,10 @@ fn facts(view: &View<'_>, load: &LoadRow) -> Vec<Fact> {
     ]
 }
 
-fn amplified(view: &View<'_>, span: AmplifiedSpan) -> Rich {
+fn amplified(view: &View<'_>, span: AmplifiedSpan) -> RichText {
     let (attempts, calls) = (counted(span.sends, "attempt"), counted(span.calls, "call"));
     let (each, ratio) = (span.sends_per_call, span.retry_ratio);
-    Rich::from(format!("{attempts} of {calls} that started "))
-        .join(view.clock.stretch(span.from, span.until))
+    RichText::from(format!("{attempts} of {calls} that started "))
+        .join(view.clock.range(span.from, span.until))
         .then(format!(" ({each:.2} a call, {ratio:.2} retries for each first attempt)"))
 }

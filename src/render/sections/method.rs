@@ -3,14 +3,14 @@
 use super::View;
 use super::data::lines;
 use crate::model::{Input, Reject};
-use crate::render::document::{Block, Cell, Column, Fact, Limits, List, Rich, Row, Section, Table, Tone};
+use crate::render::document::{Block, Cell, Column, Fact, Limits, List, RichText, Row, Section, SpanKind, Table};
 use crate::render::not_judged;
 use crate::render::words::{self, counted};
 use crate::report::Coverage;
 
-const GAPS: [Column; 3] = [Column::words("Field"), Column::words("Present"), Column::words("Rules").cut_to(20)];
+const GAPS: [Column; 3] = [Column::words("Field"), Column::words("Present"), Column::words("Rules").min_width(20)];
 const INPUTS: [Column; 5] = [
-    Column::id("Input").cut_to(12),
+    Column::id("Input").min_width(12),
     Column::words("Format").rank(1),
     Column::number("Lines"),
     Column::number("Attempts"),
@@ -27,7 +27,7 @@ pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
     let sentences = not_judged::sentences(report);
     if !sentences.is_empty() {
         blocks.push(Block::Heading("What single rules could not judge or read".to_owned()));
-        blocks.push(Block::List(List::whole(sentences.into_iter().map(Rich::from).collect())));
+        blocks.push(Block::List(List::whole(sentences.into_iter().map(RichText::from).collect())));
     }
     if !report.rejects.is_empty() {
         blocks.push(Block::Heading(format!("{} that could not be read", counted(report.ledger.rejected, "line"))));
@@ -59,9 +59,11 @@ fn gap<'a>(gap: &Coverage) -> Row<'a> {
 }
 
 /// Formats a rejected line as `file:line:column`, which editors can open, and the reason.
-fn reject(reject: &Reject) -> Rich {
+fn reject(reject: &Reject) -> RichText {
     let column = if reject.column > 0 { format!(":{}", reject.column) } else { String::new() };
-    Rich::new(Tone::Name, format!("{}:{}{column}", reject.file, reject.line)).then(": ").then(reject.reason.as_str())
+    RichText::new(SpanKind::Name, format!("{}:{}{column}", reject.file, reject.line))
+        .then(": ")
+        .then(reject.reason.as_str())
 }
 
 fn input<'a>(input: &Input) -> Row<'a> {

@@ -32,7 +32,7 @@ pub(crate) use simulation::simulation;
 pub(crate) use trend::trend;
 pub(crate) use what_if::what_if;
 
-use super::charts::{ChartKind, fleet_charts};
+use super::charts::{Chart, ChartKind, fleet_charts};
 use super::document::{Block, Cell, Charts, Clock, Column, Document, Figure, Limits, Section, Sign};
 use super::money::dollars;
 use super::words::{self, counted, number, percent};
@@ -44,13 +44,22 @@ use crate::report::{Report, Share};
 pub(crate) struct View<'a> {
     pub(crate) report: &'a Report,
     pub(crate) clock: Clock,
+    /// All charts that are not about a single run.
+    charts: Vec<Chart<'a>>,
+}
+
+impl<'a> View<'a> {
+    /// Returns the charts of one kind.
+    fn charts(&self, kind: ChartKind) -> Vec<Chart<'a>> {
+        self.charts.iter().filter(|chart| chart.kind == kind).cloned().collect()
+    }
 }
 
 /// Builds a section; `None` if there is nothing to show.
-type Build = for<'a> fn(&View<'a>) -> Option<Section<'a>>;
+type BuildSection = for<'a> fn(&View<'a>) -> Option<Section<'a>>;
 
 /// The sections below the first screen, in order.
-const SECTIONS: [Build; 11] = [
+const SECTIONS: [BuildSection; 11] = [
     problems::section,
     incidents::section,
     what_if::section,
@@ -66,7 +75,7 @@ const SECTIONS: [Build; 11] = [
 
 /// Returns the page of a report.
 pub(crate) fn report(report: &Report, zone: Zone) -> Document<'_> {
-    let view = View { report, clock: Clock::over(report.window, zone) };
+    let view = View { report, clock: Clock::over(report.window, zone), charts: fleet_charts(report) };
     Document {
         kind: "Retry report",
         subject: Some(words::subject(report)),
@@ -89,7 +98,7 @@ pub(crate) fn report(report: &Report, zone: Zone) -> Document<'_> {
 }
 
 /// Returns whether there is nothing to act on; a terminal then shows a short page.
-fn is_calm(report: &Report) -> bool {
+fn has_nothing_to_do(report: &Report) -> bool {
     report.advice.is_empty() && report.problems.iter().all(|problem| problem.severity == Severity::Info)
 }
 
@@ -116,17 +125,17 @@ fn aside(report: &Report) -> String {
 fn figures(report: &Report) -> Vec<Figure> {
     let totals = &report.totals;
     let figure = |name, value: u64, note| Figure { name, value: number(value), note };
-    let ends = [(totals.calls_ok, "ok"), (totals.calls_failed, "failed"), (totals.calls_open, "open")];
+    let outcomes = [(totals.calls_ok, "ok"), (totals.calls_failed, "failed"), (totals.calls_open, "open")];
     let needless = Share { count: totals.wasted_sends, of: totals.sends };
     let of_all = needless.ratio().map(|ratio| format!("{} of {}", percent(ratio), counted(needless.of, "attempt")));
     let waited = format!("before {}", retries(totals.retries));
     let bound = if totals.waits_measured.count < totals.waits_measured.of { "≤ " } else { "" };
     vec![
-        figure("Calls", totals.calls, each(&ends).join(", ")),
+        figure("Calls", totals.calls, nonzero_counts(&outcomes).join(", ")),
         figure("Attempts", totals.sends, format!("{:.2} a call", totals.amplification)),
         figure("Needless attempts", totals.wasted_sends, of_all.unwrap_or_default()),
         Figure { name: "Waited", value: format!("{bound}{}", seconds(totals.wait_s)), note: waited },
-        figure("Runs", totals.runs, green(report)),
+        figure("Runs", totals.runs, green_runs(report)),
     ]
 }
 
@@ -135,22 +144,22 @@ fn retries(n: u64) -> String {
 }
 
 /// Formats the green runs: "3 green, 2 of them only with retries".
-fn green(report: &Report) -> String {
+fn green_runs(report: &Report) -> String {
     let totals = &report.totals;
-    let green = format!("{} green", number(totals.green_runs));
+    let green_runs = format!("{} green", number(totals.green_runs));
     match totals.green_runs_with_retries {
-        0 => green,
-        retried => format!("{green}, {} of them only with retries", number(retried)),
+        0 => green_runs,
+        retried => format!("{green_runs}, {} of them only with retries", number(retried)),
     }
 }
 
 /// Returns each count that is not 0 with its word.
-fn each(counts: &[(u64, &str)]) -> Vec<String> {
+fn nonzero_counts(counts: &[(u64, &str)]) -> Vec<String> {
     counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{} {word}", number(*n))).collect()
 }
 
 /// Returns the columns with "Cost" replaced by "Tokens" if the log has no prices.
-fn priced(columns: &[Column], is_priced: bool) -> Vec<Column> {
+fn with_cost_column(columns: &[Column], is_priced: bool) -> Vec<Column> {
     let named = |column: &Column| match column.name {
         "Cost" if !is_priced => Column { name: "Tokens", short: "Tokens", ..*column },
         _ => *column,
@@ -166,10 +175,9 @@ fn cost<'a>(usd: Option<f64>, tokens: Option<u64>, is_priced: bool) -> Cell<'a> 
     }
 }
 
-/// Returns the charts of one kind for which the report has data.
+/// Returns the block of all charts of one kind.
 fn charts<'a>(view: &View<'a>, kind: ChartKind, unit: &'static str) -> Block<'a> {
-    let charts = fleet_charts(view.report).into_iter().filter(|chart| chart.kind == kind).collect();
-    Block::Charts(Charts { charts, limits: Limits::NONE, unit })
+    Block::Charts(Charts { charts: view.charts(kind), limits: Limits::NONE, unit })
 }
 
 /// Returns a sentence on the number of problems hidden by their severity.

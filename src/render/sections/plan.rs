@@ -2,7 +2,7 @@
 
 use crate::model::units::seconds;
 use crate::plan::{FanOut, Load, Plan, Source, Sourced, TokenRate};
-use crate::render::document::{Block, Cell, Column, Document, Fact, Rich, Row, Section, Sign, Table};
+use crate::render::document::{Block, Cell, Column, Document, Fact, RichText, Row, Section, Sign, Table};
 use crate::render::words::{counted, number, percent, rate};
 
 const WAITS: [Column; 5] = [
@@ -30,7 +30,7 @@ pub(crate) fn plan(plan: &Plan) -> Document<'_> {
         window: None,
         sign: Sign::Info,
         verdict: verdict(plan),
-        failed_on: Rich::default(),
+        failed_on: RichText::default(),
         aside: String::new(),
         notices: Vec::new(),
         figures: Vec::new(),

@@ -1,22 +1,24 @@
 //! Findings grouped into problems, worst first; each opens to its meaning, fix and evidence.
 
-use super::evidence::Evidences;
-use super::{View, each};
+use super::evidence::EvidenceByProblem;
+use super::{View, nonzero_counts};
 use crate::model::Severity;
-use crate::render::document::{Block, Card, Cell, Column, Facet, Field, Place, Rich, Row, Section, Table, Tone};
+use crate::render::document::{
+    Block, Card, Cell, Column, Facet, Field, Place, RichText, Row, Section, SpanKind, Table,
+};
 use crate::render::words::{self, counted};
-use crate::report::Problem;
+use crate::report::{Finding, Problem};
 use crate::rules::find;
 use std::collections::HashMap;
 
 /// Maximum number of problems on an HTML page; a page with more would open slowly.
-const PAGE: usize = 150;
+const MAX_PROBLEMS: usize = 150;
 /// Maximum number of lines of an example in a terminal; some servers send whole pages as error messages.
-const EXAMPLE: usize = 4;
-/// Maximum number of attempts named of a problem, by file and line.
-const PLACES: usize = 5;
-/// The same for a problem without request ids.
-const PLACES_ALONE: usize = 2;
+const MAX_EXAMPLE_LINES: usize = 4;
+/// Maximum number of attempts named of a problem, by file and line, in Markdown.
+const MAX_PLACES: usize = 5;
+/// Maximum number of attempts named of a problem without request ids, in a terminal.
+const MAX_PLACES_WITHOUT_IDS: usize = 2;
 
 const COLUMNS: [Column; 8] = [
     Column::words("Rule"),
@@ -36,23 +38,23 @@ pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
     if problems.is_empty() {
         return None;
     }
-    let evidences = Evidences::of(report, problems.len().min(PAGE));
-    let mut nth: HashMap<&str, u32> = HashMap::new();
+    let evidence = EvidenceByProblem::of(report, problems.len().min(MAX_PROBLEMS));
+    let mut number: HashMap<&str, u32> = HashMap::new();
     let rows = problems.iter().enumerate().map(|(at, problem)| {
-        let nth = nth.entry(problem.rule).or_default();
-        *nth += 1;
+        let number = number.entry(problem.rule).or_default();
+        *number += 1;
         // The first problem of a rule has the id `RL101`, the next `RL101-2`.
-        let id = if *nth == 1 { problem.rule.to_owned() } else { format!("{}-{nth}", problem.rule) };
-        let more = if at < PAGE { evidences.blocks(view, problem) } else { Vec::new() };
-        Row { id: Some(id), more, ..row(view, problem) }
+        let id = if *number == 1 { problem.rule.to_owned() } else { format!("{}-{number}", problem.rule) };
+        let more = if at < MAX_PROBLEMS { evidence.blocks(view, problem) } else { Vec::new() };
+        Row { id: Some(id), more, ..row(view, problem, evidence.first(problem)) }
     });
-    let table = Table::new("problem-table", "problem", &COLUMNS, rows.collect()).limits(15, 100, PAGE);
+    let table = Table::new("problem-table", "problem", &COLUMNS, rows.collect()).limits(15, 100, MAX_PROBLEMS);
     let hint = "why: retrylens explain CODE; the attempts of one: retrylens trace ID INPUT";
-    let blocks = vec![Block::Table(table), Block::Prose(Rich::new(Tone::Faint, hint))];
-    Some(Section::new("problems", "Problems", found(view), blocks))
+    let blocks = vec![Block::Table(table), Block::Prose(RichText::new(SpanKind::Faint, hint))];
+    Some(Section::new("problems", "Problems", note(view), blocks))
 }
 
-fn found(view: &View<'_>) -> String {
+fn note(view: &View<'_>) -> String {
     let totals = &view.report.totals;
     let counts = [(totals.errors, "error"), (totals.warnings, "warning"), (totals.infos, "info")];
     let findings = counted(counts.iter().map(|(n, _)| n).sum(), "finding");
@@ -60,16 +62,16 @@ fn found(view: &View<'_>) -> String {
     format!("{findings} ({}), repeats folded", counts.collect::<Vec<_>>().join(", "))
 }
 
-fn row<'a>(view: &View<'a>, problem: &'a Problem) -> Row<'a> {
+fn row<'a>(view: &View<'a>, problem: &'a Problem, finding: Option<&Finding>) -> Row<'a> {
     // Sorts ascending by severity, worst first, then by code.
     let rank = format!("{} {}", Severity::Error as u8 - problem.severity as u8, problem.rule);
     let tag = tag(problem);
     Row {
         facet: Some(Facet::of(problem.severity)),
-        card: Some(card(view, problem)),
+        card: Some(card(view, problem, finding)),
         ..Row::new(vec![
-            Cell::keyed(Rich::new(Tone::Sign(problem.severity.into()), problem.rule), rank),
-            Cell::new(Rich::from(problem.name).and(Tone::Faint, tag)),
+            Cell::keyed(RichText::new(SpanKind::Sign(problem.severity.into()), problem.rule), rank),
+            Cell::new(RichText::from(problem.name).and(SpanKind::Faint, tag)),
             Cell::new(place(problem)),
             Cell::count(problem.count),
             Cell::count(problem.runs),
@@ -89,43 +91,43 @@ fn tag(problem: &Problem) -> &'static str {
     }
 }
 
-fn place(problem: &Problem) -> Rich {
-    Rich::place([problem.provider.as_deref(), problem.model.as_deref(), problem.class])
+fn place(problem: &Problem) -> RichText {
+    RichText::place([problem.provider.as_deref(), problem.model.as_deref(), problem.class])
 }
 
 /// Formats the number of findings: "13 times in 2 runs".
-fn often(problem: &Problem) -> String {
-    let runs = each(&[(problem.runs, if problem.runs == 1 { "run" } else { "runs" })]);
-    runs.iter().fold(words::times(problem.count), |often, runs| format!("{often} in {runs}"))
+fn occurrences(problem: &Problem) -> String {
+    let runs = nonzero_counts(&[(problem.runs, if problem.runs == 1 { "run" } else { "runs" })]);
+    runs.iter().fold(words::times(problem.count), |occurrences, runs| format!("{occurrences} in {runs}"))
 }
 
-fn card(view: &View<'_>, problem: &Problem) -> Card {
-    let (place, seen) = (place(problem), view.clock.stretch(problem.first_seen, problem.last_seen));
+fn card(view: &View<'_>, problem: &Problem, finding: Option<&Finding>) -> Card {
+    let (place, seen) = (place(problem), view.clock.range(problem.first_seen, problem.last_seen));
     let gap = if place.is_empty() { "" } else { " · " };
-    let finding = view.report.findings.iter().find(|finding| finding.problem_key() == problem.key());
-    let places = |most: usize| {
-        let attempts = finding.into_iter().flat_map(|finding| &finding.attempts).take(most);
-        attempts.fold(Rich::default(), |all, at| all.and(Tone::Name, format!("{}:{}", at.file, at.line)))
+    let places = |max: usize| {
+        let attempts = finding.into_iter().flat_map(|finding| &finding.attempts).take(max);
+        attempts.fold(RichText::default(), |all, at| all.and(SpanKind::Name, format!("{}:{}", at.file, at.line)))
     };
-    let alone = if problem.request_ids.is_empty() { places(PLACES_ALONE) } else { Rich::default() };
-    let ids = problem.request_ids.iter().fold(Rich::default(), |ids, id| ids.and(Tone::Name, id));
+    let places_without_ids =
+        if problem.request_ids.is_empty() { places(MAX_PLACES_WITHOUT_IDS) } else { RichText::default() };
+    let ids = problem.request_ids.iter().fold(RichText::default(), |ids, id| ids.and(SpanKind::Name, id));
     Card {
         severity: problem.severity,
         title: format!("{} {}", problem.rule, problem.name),
         tag: tag(problem).to_owned(),
-        right: often(problem).into(),
+        right: occurrences(problem).into(),
         under: place.clone().then(gap).join(seen.clone()),
         fields: vec![
-            Field::new("", problem.example.as_str(), Place::Body).lines(EXAMPLE),
+            Field::new("", problem.example.as_str(), Place::Body).lines(MAX_EXAMPLE_LINES),
             Field::new("Cost", words::cost(&problem.cost), Place::Fact),
             Field::new("Fix", problem.fix.as_str(), Place::Body),
             Field::new("Why", find(problem.rule).map_or("", |rule| rule.why), Place::Page),
             Field::new("Where", place, Place::Aside),
-            Field::new("Found", often(problem), Place::Aside),
+            Field::new("Found", occurrences(problem), Place::Aside),
             Field::new("Seen", seen, Place::Aside),
             Field::new("IDs", ids, Place::Fact).lines(1),
-            Field::new("At", alone, Place::Fact),
-            Field::new("Attempts", places(PLACES), Place::Comment),
+            Field::new("At", places_without_ids, Place::Fact),
+            Field::new("Attempts", places(MAX_PLACES), Place::Comment),
         ],
         compact: problem.severity == Severity::Info,
         faint: false,

@@ -1,25 +1,25 @@
 //! Results of retries, compared with independent attempts.
 
-use super::{View, charts, is_calm};
+use super::{View, charts, has_nothing_to_do};
 use crate::render::charts::ChartKind;
-use crate::render::document::{Block, Cell, Column, Fact, Rich, Row, Section, Table, Tone};
+use crate::render::document::{Block, Cell, Column, Fact, RichText, Row, Section, SpanKind, Table};
 use crate::render::words::{self, number, percent};
 use crate::report::{ClassRow, RecoveryRow, RecoveryStep, Share};
 
 /// Minimum number of retried calls for a class to be shown in a terminal without `--verbose`.
-const LEAST_RETRIED: u64 = 5;
+const MIN_RETRIED: u64 = 5;
 /// Minimum number of attempts in a step for its share to be meaningful.
-const LEAST_TRIED: u64 = 5;
+const MIN_TRIED: u64 = 5;
 
 const COLUMNS: [Column; 8] = [
-    Column::words("Class").cut_to(10),
+    Column::words("Class").min_width(10),
     Column::number("Retried"),
     Column::number("Recovered"),
     Column::number("1st retry").rank(3),
     Column::number("Within").rank(1),
     Column::number("If independent").rank(1),
     Column::number("For each").rank(5),
-    Column::id("Where").cut_to(8).rank(2),
+    Column::id("Where").min_width(8).rank(2),
 ];
 const STEPS: [Column; 5] = [
     Column::number("Retry"),
@@ -29,7 +29,7 @@ const STEPS: [Column; 5] = [
     Column::number("Expected attempts").rank(1),
 ];
 const CLASSES: [Column; 5] = [
-    Column::words("Class").cut_to(10),
+    Column::words("Class").min_width(10),
     Column::words("Bucket").rank(2),
     Column::number("Failed attempts").rank(1),
     Column::number("Calls"),
@@ -56,13 +56,13 @@ pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
         blocks.push(Block::Table(Table::new("class-table", "kind", &CLASSES, rows)));
     }
     let note = "calls whose first attempt failed, and how many recover";
-    Some(Section::new("recovery", "Do retries help?", note, blocks).quiet(is_calm(view.report)))
+    Some(Section::new("recovery", "Do retries help?", note, blocks).quiet(has_nothing_to_do(view.report)))
 }
 
 fn class<'a>(class: &ClassRow) -> Row<'a> {
     Row::new(vec![
         Cell::code(class.class),
-        Cell::new(Rich::new(Tone::Faint, class.bucket)),
+        Cell::new(RichText::new(SpanKind::Faint, class.bucket)),
         Cell::count(class.attempts),
         Cell::count(class.calls),
         Cell::recovered(Share { count: class.recovered, of: class.calls }),
@@ -70,17 +70,17 @@ fn class<'a>(class: &ClassRow) -> Row<'a> {
 }
 
 fn row<'a>(row: &RecoveryRow) -> Row<'a> {
-    let last = row.steps.iter().rev().find(|step| step.succeeded.of >= LEAST_TRIED).or(row.steps.first());
+    let last = row.steps.iter().rev().find(|step| step.succeeded.of >= MIN_TRIED).or(row.steps.first());
     let within = last.map_or_else(String::new, |step| format!("{} by {}", percent(step.observed), step.retry));
     let each = row.sends_per_recovery.zip(row.seconds_per_recovery);
-    let price = each.map_or_else(String::new, |(n, s)| {
+    let cost = each.map_or_else(String::new, |(n, s)| {
         let retries = if n == 1.0 { "retry" } else { "retries" };
         format!("{} {retries}, {}", words::rate(n), words::compact_duration(s))
     });
-    let place = Rich::place([row.provider.as_deref(), row.model.as_deref()]);
+    let place = RichText::place([row.provider.as_deref(), row.model.as_deref()]);
     Row {
-        minor: row.retried.count < LEAST_RETRIED,
-        more: more(row, &place, &price),
+        minor: row.retried.count < MIN_RETRIED,
+        more: more(row, &place, &cost),
         ..Row::new(vec![
             Cell::code(row.class),
             Cell::count(row.retried.count),
@@ -88,7 +88,7 @@ fn row<'a>(row: &RecoveryRow) -> Row<'a> {
             row.steps.first().map_or_else(|| Cell::new(""), |step| Cell::keyed(counts(step), step.observed)),
             Cell::keyed(within, last.map_or(-1.0, |step| step.observed)),
             Cell::optional(last.map(|step| step.predicted), percent),
-            Cell::keyed(price, row.sends_per_recovery.unwrap_or(f64::MAX)),
+            Cell::keyed(cost, row.sends_per_recovery.unwrap_or(f64::MAX)),
             Cell::name(row.model.as_deref().or(row.provider.as_deref()).unwrap_or_default()),
         ])
     }
@@ -99,7 +99,7 @@ fn counts(step: &RecoveryStep) -> String {
     format!("{} of {}", number(step.succeeded.count), number(step.succeeded.of))
 }
 
-fn more<'a>(row: &RecoveryRow, place: &Rich, price: &str) -> Vec<Block<'a>> {
+fn more<'a>(row: &RecoveryRow, place: &RichText, cost: &str) -> Vec<Block<'a>> {
     let first = if row.failing_first.of > 0 {
         format!("{}; a first attempt: {}", words::share(row.failing_again), words::share(row.failing_first))
     } else {
@@ -110,7 +110,7 @@ fn more<'a>(row: &RecoveryRow, place: &Rich, price: &str) -> Vec<Block<'a>> {
         Fact::new("First attempts", format!("{} failed so", words::share(row.first_attempts))),
         Fact::new("Retried", format!("{} of those calls", words::share(row.retried))),
         Fact::new("A retry fails", first),
-        Fact::new("For each", price),
+        Fact::new("For each", cost),
     ];
     let step = |step: &RecoveryStep| {
         Row::new(vec![

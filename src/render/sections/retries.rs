@@ -3,16 +3,16 @@
 use super::{View, charts};
 use crate::model::Bar;
 use crate::render::charts::ChartKind;
-use crate::render::document::{Block, Cell, Column, Content, Row, Section, Table, Tone};
+use crate::render::document::{Block, Cell, Column, Content, Row, Section, SpanKind, Table};
 use crate::render::words::{counted, number};
 use crate::report::{LayerRow, Report, Share};
 
 /// Maximum number of rows; further numbers of attempts are summed up in the last one.
-const ROWS: usize = 10;
+const MAX_ROWS: usize = 10;
 
 const COLUMNS: [Column; 7] = [
     Column::number("Attempts"),
-    Column::bar().cut_to(8),
+    Column::bar().min_width(8),
     Column::number("Calls").rank(4),
     Column::number("OK"),
     Column::number("Failed"),
@@ -20,8 +20,8 @@ const COLUMNS: [Column; 7] = [
     Column::number("OK on this attempt").rank(1),
 ];
 const LAYERS: [Column; 5] = [
-    Column::words("Around it").cut_to(12),
-    Column::words("Inner loop").cut_to(12),
+    Column::words("Around it").min_width(12),
+    Column::words("Inner loop").min_width(12),
     Column::number("Factors"),
     Column::number("Calls").rank(1),
     Column::number("Attempts"),
@@ -50,13 +50,14 @@ pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
         around => format!("; {} reached a provider only by attempts of another layer", number(around)),
     };
     let note = format!("{attempts} for {calls}: {:.2} a call{unseen}{around}", totals.amplification);
-    let is_quiet = report.histogram.bars.keys().all(|attempts| *attempts < 2);
+    let is_quiet =
+        report.histogram.bars.keys().all(|attempts| *attempts < 2) && totals.attempts_implied <= totals.sends;
     Some(Section::new("retries", "Attempts per call", note, blocks).quiet(is_quiet))
 }
 
 fn rows<'a>(report: &Report) -> Vec<Row<'a>> {
     let bars: Vec<(u32, Bar)> = report.histogram.bars.iter().map(|(k, bar)| (*k, *bar)).collect();
-    let kept = if bars.len() > ROWS { ROWS - 1 } else { bars.len() };
+    let kept = if bars.len() > MAX_ROWS { MAX_ROWS - 1 } else { bars.len() };
     let sum = |from: usize| {
         bars[from..].iter().fold(Bar::default(), |sum, (_, bar)| Bar {
             ok: sum.ok + bar.ok,
@@ -66,10 +67,10 @@ fn rows<'a>(report: &Report) -> Vec<Row<'a>> {
     };
     let tail = bars[kept..].first().map(|(k, _)| (format!("{}+", number(u64::from(*k))), sum(kept), Share::default()));
     // The share of calls that succeeded on this attempt, of those that made it.
-    let one = |(at, (k, bar)): (usize, &(u32, Bar))| {
+    let single = |(at, (k, bar)): (usize, &(u32, Bar))| {
         (number(u64::from(*k)), *bar, Share { count: bar.ok, of: sum(at).calls() })
     };
-    let listed: Vec<_> = bars[..kept].iter().enumerate().map(one).chain(tail).collect();
+    let listed: Vec<_> = bars[..kept].iter().enumerate().map(single).chain(tail).collect();
     let most = listed.iter().map(|(_, bar, _)| bar.calls()).max().unwrap_or(0);
     listed
         .into_iter()
@@ -81,7 +82,7 @@ fn rows<'a>(report: &Report) -> Vec<Row<'a>> {
                 Cell::count(bar.ok),
                 Cell::count(bar.failed),
                 Cell::count(bar.open),
-                Cell::share(share, Tone::Plain),
+                Cell::share(share, SpanKind::Plain),
             ])
         })
         .collect()

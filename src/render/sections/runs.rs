@@ -1,9 +1,9 @@
 //! Runs, failed ones first, the costliest of them at the front; green runs with retries are marked.
 
-use super::{View, cost, each, green, is_calm, priced};
+use super::{View, cost, green_runs, has_nothing_to_do, nonzero_counts, with_cost_column};
 use crate::model::Outcome;
 use crate::render::document::{
-    Block, Cell, Column, Content, Facet, Fact, Rich, Row, Section, Sign, Table, Target, Tone, folded,
+    Block, Cell, Column, Content, Facet, Fact, RichText, Row, Section, Sign, SpanKind, Table, Target, grouped_bars,
 };
 use crate::render::money::{self, dollars};
 use crate::render::words::{self, counted, number};
@@ -11,17 +11,17 @@ use crate::report::Run;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of models named of a run.
-const MODELS: usize = 6;
+const MAX_MODELS: usize = 6;
 /// Highest number of attempts listed separately.
-const LISTED: u32 = 8;
+const MAX_LISTED_ATTEMPTS: u32 = 8;
 
 const COLUMNS: [Column; 10] = [
-    Column::id("Run").cut_to(14),
+    Column::id("Run").min_width(14),
     Column::words("Outcome"),
     Column::number("Calls").rank(1),
     Column::number("Attempts"),
     Column::number("A call").short("each").rank(5),
-    Column::histogram("Attempts per call").short("by attempts").cut_to(10).rank(4),
+    Column::histogram("Attempts per call").short("by attempts").min_width(10).rank(4),
     Column::number("Waited").rank(1),
     Column::number("Needless").rank(5),
     Column::number("Cost").rank(3),
@@ -43,17 +43,17 @@ pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
         }
     }
     let is_priced = report.totals.usd.is_some();
-    let columns = priced(&COLUMNS, is_priced);
+    let columns = with_cost_column(&COLUMNS, is_priced);
     let rows = report.runs.iter().map(|run| row(view, run, is_priced, rules.get(run.run_id.as_str()))).collect();
     let table = Table::new("run-table", "run", &columns, rows).limits(15, 15, 400);
     let mut blocks = vec![Block::Table(table)];
     if let Some(spent) = money::spent(&report.totals) {
-        blocks.push(Block::Prose(Rich::new(Tone::Faint, format!("cost: {spent}"))));
+        blocks.push(Block::Prose(RichText::new(SpanKind::Faint, format!("cost: {spent}"))));
     }
-    let note = format!("{}, {}", counted(report.totals.runs, "run"), green(report));
+    let note = format!("{}, {}", counted(report.totals.runs, "run"), green_runs(report));
     // A run in which every call succeeded at the first attempt is of no interest.
     let is_notable = |run: &Run| run.outcome != Outcome::Ok || run.retries > 0;
-    let quiet = is_calm(report) && !report.runs.iter().any(is_notable);
+    let quiet = has_nothing_to_do(report) && !report.runs.iter().any(is_notable);
     Some(Section::new("runs", "Runs", note, blocks).quiet(quiet))
 }
 
@@ -76,7 +76,7 @@ fn row<'a>(view: &View<'a>, run: &'a Run, is_priced: bool, rules: Option<&BTreeS
         run: Some(&run.run_id),
         ..Row::new(vec![
             Cell::name(run.run_id.as_str()),
-            Cell::keyed(Rich::new(Tone::Sign(sign), outcome), format!("{name} {:09}", run.calls_failed)),
+            Cell::keyed(RichText::new(SpanKind::Sign(sign), outcome), format!("{name} {:09}", run.calls_failed)),
             Cell::keyed(number(run.calls), run.calls),
             Cell::keyed(number(run.attempts), run.attempts),
             Cell::keyed(format!("{:.1}×", run.amplification), run.amplification),
@@ -90,9 +90,9 @@ fn row<'a>(view: &View<'a>, run: &'a Run, is_priced: bool, rules: Option<&BTreeS
 }
 
 fn facts(view: &View<'_>, run: &Run, rules: Option<&BTreeSet<&'static str>>) -> Vec<Fact> {
-    let mut models = run.models.iter().take(MODELS).map(String::as_str).collect::<Vec<_>>().join(", ");
-    if run.models.len() > MODELS {
-        models.push_str(&format!(", {} more", run.models.len() - MODELS));
+    let mut models = run.models.iter().take(MAX_MODELS).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if run.models.len() > MAX_MODELS {
+        models.push_str(&format!(", {} more", run.models.len() - MAX_MODELS));
     }
     let waited =
         if run.wait_s > 0.0 { format!(", waited {}", words::compact_duration(run.wait_s)) } else { String::new() };
@@ -102,25 +102,27 @@ fn facts(view: &View<'_>, run: &Run, rules: Option<&BTreeSet<&'static str>>) -> 
         counted(run.calls, "call"),
         number(run.wasted_sends)
     );
-    let rules = rules
-        .into_iter()
-        .flatten()
-        .fold(Rich::default(), |text, rule| text.and(Tone::Link(Target::Rule((*rule).to_owned())), *rule).then(" "));
+    let rules = rules.into_iter().flatten().fold(RichText::default(), |text, rule| {
+        text.and(SpanKind::Link(Target::Rule((*rule).to_owned())), *rule).then(" ")
+    });
     vec![
-        Fact::new("Time", view.clock.stretch(run.first, run.last)),
-        Fact::new("Models", Rich::new(Tone::Plain, models)),
+        Fact::new("Time", view.clock.range(run.first, run.last)),
+        Fact::new("Models", RichText::new(SpanKind::Plain, models)),
         Fact::new("Attempts", attempts),
-        Fact::new("Each call", in_words(run)),
+        Fact::new("Each call", calls_by_attempts(run)),
         Fact::new("Cost", spent(run)),
         Fact::new("Problems", rules),
-        Fact::new("Link", Rich::new(Tone::Link(Target::Run(run.run_id.clone())), format!("#run={}", run.run_id))),
+        Fact::new(
+            "Link",
+            RichText::new(SpanKind::Link(Target::Run(run.run_id.clone())), format!("#run={}", run.run_id)),
+        ),
     ]
 }
 
 /// Formats calls by attempts: "1 attempt: 49 ok, 2 failed; 2 attempts: 12 ok".
-fn in_words(run: &Run) -> String {
-    let parts = folded(&run.bars, LISTED).into_iter().map(|(attempts, is_tail, bar)| {
-        let ends = each(&[(bar.ok, "ok"), (bar.failed, "failed"), (bar.open, "open")]).join(", ");
+fn calls_by_attempts(run: &Run) -> String {
+    let parts = grouped_bars(&run.bars, MAX_LISTED_ATTEMPTS).into_iter().map(|(attempts, is_tail, bar)| {
+        let ends = nonzero_counts(&[(bar.ok, "ok"), (bar.failed, "failed"), (bar.open, "open")]).join(", ");
         let more = if is_tail { " or more" } else { "" };
         format!("{attempts}{more} {}: {ends}", if attempts == 1 { "attempt" } else { "attempts" })
     });

@@ -1,7 +1,7 @@
 //! Page of a call to a scripted server, attempt by attempt.
 
 use crate::model::units::{capitalized, seconds};
-use crate::render::document::{Block, Cell, Column, Document, Rich, Row, Section, Sign, Table, Tone};
+use crate::render::document::{Block, Cell, Column, Document, RichText, Row, Section, Sign, SpanKind, Table};
 use crate::render::words::counted;
 use crate::simulate::{ScriptedAttempt, ScriptedCall};
 
@@ -35,7 +35,7 @@ pub(crate) fn scripted(call: &ScriptedCall) -> Document<'_> {
         window: None,
         sign,
         verdict: format!("The call {end} after {attempts} and {} of waiting.{why}", seconds(call.elapsed_s)),
-        failed_on: Rich::default(),
+        failed_on: RichText::default(),
         aside: String::new(),
         notices: Vec::new(),
         figures: Vec::new(),
@@ -46,10 +46,10 @@ pub(crate) fn scripted(call: &ScriptedCall) -> Document<'_> {
 }
 
 fn row(one: &ScriptedAttempt) -> Row<'_> {
-    let tone = match one.action {
-        "done" => Tone::Good,
-        "stop" => Tone::Bad,
-        _ => Tone::Plain,
+    let kind = match one.action {
+        "done" => SpanKind::Good,
+        "stop" => SpanKind::Bad,
+        _ => SpanKind::Plain,
     };
     Row::new(vec![
         Cell::keyed(one.attempt.to_string(), one.attempt),
@@ -57,7 +57,7 @@ fn row(one: &ScriptedAttempt) -> Row<'_> {
         Cell::new(one.endpoint),
         Cell::code(one.answer.as_str()),
         Cell::code(one.class.unwrap_or("ok")),
-        Cell::new(Rich::new(tone, one.action)),
+        Cell::new(RichText::new(kind, one.action)),
         Cell::optional(one.wait_s, seconds),
         Cell::new(one.reason.as_str()),
     ])

@@ -3,13 +3,13 @@
 use crate::model::units::seconds;
 use crate::render::charts;
 use crate::render::document::{
-    Block, Cell, Charts, Column, Document, Fact, Limits, Rich, Row, Section, Sign, Table, Tone,
+    Block, Cell, Charts, Column, Document, Fact, Limits, RichText, Row, Section, Sign, SpanKind, Table,
 };
 use crate::render::words::{self, counted, number};
 use crate::simulate::{PolicyRow, Quantiles, Simulation};
 
 /// Maximum length of a sparkline in a table, in characters.
-const SPARKS: usize = 24;
+const SPARKLINE_CHARS: usize = 24;
 
 const COLUMNS: [Column; 11] = [
     Column::words("Policy"),
@@ -51,7 +51,7 @@ pub(crate) fn simulation(simulation: &Simulation) -> Document<'_> {
         window: None,
         sign: Sign::Info,
         verdict: verdict(simulation),
-        failed_on: Rich::default(),
+        failed_on: RichText::default(),
         aside: String::new(),
         notices: Vec::new(),
         figures: Vec::new(),
@@ -91,9 +91,9 @@ fn verdict(simulation: &Simulation) -> String {
 
 /// Names a policy, with capacity and attempts if several have the same name.
 fn named(simulation: &Simulation, row: &PolicyRow) -> String {
-    let alike = simulation.policies.iter().filter(|other| other.policy == row.policy).count();
+    let same_name = simulation.policies.iter().filter(|other| other.policy == row.policy).count();
     let attempts = row.max_attempts.map_or_else(String::new, |most| format!(", {}", counted(most, "attempt")));
-    match alike {
+    match same_name {
         1 => row.policy.clone(),
         _ => format!("{} (capacity {}{attempts})", row.policy, number(row.capacity)),
     }
@@ -113,7 +113,7 @@ fn policies<'a>(simulation: &'a Simulation) -> Section<'a> {
 
 fn row(row: &PolicyRow) -> Row<'_> {
     let zero = |n: u64| Cell::keyed(number(n), n);
-    let lost = |n: u64| Cell::keyed(Rich::new(if n > 0 { Tone::Bad } else { Tone::Plain }, number(n)), n);
+    let lost = |n: u64| Cell::keyed(RichText::new(if n > 0 { SpanKind::Bad } else { SpanKind::Plain }, number(n)), n);
     let most = row.max_attempts.map_or_else(|| "any".to_owned(), number);
     let drained = row.drained_at.map_or_else(|| "-".to_owned(), |tick| format!("tick {}", number(tick)));
     Row::new(vec![
@@ -135,7 +135,7 @@ fn row(row: &PolicyRow) -> Row<'_> {
 fn sparkline(row: &PolicyRow) -> String {
     let waiting: Vec<u64> = row.course.points.iter().map(|point| point.waiting).collect();
     let most = waiting.iter().copied().max().unwrap_or(0).max(1);
-    let each = waiting.len().div_ceil(SPARKS).max(1);
+    let each = waiting.len().div_ceil(SPARKLINE_CHARS).max(1);
     let height = |chunk: &[u64]| match chunk.iter().copied().max() {
         Some(n) if n > 0 => words::height(n as f64 / most as f64),
         _ => '·',

@@ -2,7 +2,7 @@
 
 use super::View;
 use crate::model::Remedy;
-use crate::render::document::{Block, Rich, Section, Step, Target, Tone};
+use crate::render::document::{Block, RichText, Section, SpanKind, Step, Target};
 use crate::render::words::{self, counted, number};
 use crate::report::{Advice, Finding};
 use std::collections::BTreeSet;
@@ -15,7 +15,9 @@ pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
     let mut blocks = vec![Block::Steps(report.advice.iter().map(|advice| step(view, advice)).collect())];
     if report.advice_omitted > 0 {
         let more = format!("{} more below", number(report.advice_omitted));
-        blocks.push(Block::Prose(Rich::from("And ").and(Tone::Link(Target::Section("problems")), more).then(".")));
+        blocks.push(Block::Prose(
+            RichText::from("And ").and(SpanKind::Link(Target::Section("problems")), more).then("."),
+        ));
     }
     Some(Section::new("steps", "What to do", "", blocks))
 }
@@ -27,7 +29,7 @@ fn step(view: &View<'_>, advice: &Advice) -> Step {
         Some(_) => format!("over since {}, before the log ends", show(time)),
         None => format!("due to end at {}; the log has no date to tell whether it has", show(time)),
     });
-    // A wait fixes nothing: the step that does is below, with its findings and cost.
+    // A step that only waits settles no finding. The step with the fix follows and states findings and cost.
     let is_wait = advice.remedy == Remedy::Wait && until.is_some();
     let cost = Some(words::cost(&advice.cost)).filter(|cost| !cost.is_empty()).map(|cost| format!("cost: {cost}"));
     let meta = cost.into_iter().chain([counted(advice.findings, "finding")]).chain(ended);

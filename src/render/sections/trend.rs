@@ -4,16 +4,16 @@
 use crate::compare::{Jump, Measure, Presence, ProblemTrend, Rate, Trend, TrendBasis, TrendReport};
 use crate::model::Zone;
 use crate::render::charts;
-use crate::render::compared::labels;
 use crate::render::document::{
-    Block, Card, Cell, Charts, Column, Document, Facet, Field, Limits, List, Place, Rich, Row, Section, Sign, Table,
-    Target, Tone,
+    Block, Card, Cell, Charts, Column, Document, Facet, Field, Limits, List, Place, RichText, Row, Section, Sign,
+    SpanKind, Table, Target,
 };
+use crate::render::trend_labels::labels;
 use crate::render::words::{self, counted, number};
 use std::path::Path;
 
 /// Maximum length of a sparkline, one character per report; of more reports, the latest are shown.
-const SPARKS: usize = 40;
+const SPARKLINE_CHARS: usize = 40;
 
 const MEASURES: [Column; 5] = [
     Column::words("Measure"),
@@ -41,8 +41,8 @@ pub(crate) fn trend<'a>(trend: &'a Trend, pages: &[Option<&Path>], zone: Zone) -
     sections.push(reports(trend, pages, &labels, zone));
     sections.extend(measures(trend));
     sections.extend(problems(trend, &labels));
-    let basis = vec![Block::Prose(basis(&trend.basis).into())];
-    sections.push(Section::new("method", "Method", "when a report departs", basis));
+    let method = vec![Block::Prose(method(&trend.basis).into())];
+    sections.push(Section::new("method", "Method", "when a report departs", method));
     let last = trend.reports.last().map(|report| report.jumps.as_slice()).unwrap_or_default();
     Document {
         kind: "Retries over time",
@@ -51,7 +51,7 @@ pub(crate) fn trend<'a>(trend: &'a Trend, pages: &[Option<&Path>], zone: Zone) -
         window: trend.window(),
         sign: if last.iter().any(|jump| jump.up) { Sign::Warning } else { Sign::Ok },
         verdict: trend.head.verdict.clone(),
-        failed_on: Rich::default(),
+        failed_on: RichText::default(),
         aside: super::hidden(trend.problems_hidden),
         notices: trend.notices.clone(),
         figures: Vec::new(),
@@ -79,8 +79,8 @@ fn reports<'a>(trend: &'a Trend, pages: &[Option<&Path>], labels: &[String], zon
     let first = [Column::words("Report"), Column::number("Calls"), Column::number("Attempts").rank(3)];
     let columns = [&first[..], &measures[..], &[Column::number("Info").rank(3)][..]].concat();
     let row = |(at, (report, label)): (usize, (&'a TrendReport, &String))| {
-        let page = pages.get(at).copied().flatten().map(|page| Tone::Link(Target::Page(page.to_owned())));
-        let name = Rich::new(page.unwrap_or(Tone::Plain), label.as_str()).titled(&report.file);
+        let page = pages.get(at).copied().flatten().map(|page| SpanKind::Link(Target::Page(page.to_owned())));
+        let name = RichText::new(page.unwrap_or(SpanKind::Plain), label.as_str()).titled(&report.file);
         let ends = [Cell::keyed(name, report.window.first.0), Cell::count(report.calls), Cell::count(report.sends)];
         let measures = Measure::ALL.map(|measure| figure(report, measure));
         Row::new(ends.into_iter().chain(measures).chain([Cell::count(report.findings[2])]).collect())
@@ -96,10 +96,10 @@ fn figure<'a>(report: &TrendReport, measure: Measure) -> Cell<'a> {
     let shown = match measure {
         Measure::Errors | Measure::Warnings => number(rate.part),
         Measure::WaitMs => words::compact_duration(rate.part as f64 / 1000.0),
-        _ => measure.shown(rate.rate),
+        _ => measure.with_unit(rate.rate),
     };
     let text = match report.jump(measure).map(arrow) {
-        Some((sign, arrow)) => Rich::new(Tone::Sign(sign), format!("{arrow}{shown}")),
+        Some((sign, arrow)) => RichText::new(SpanKind::Sign(sign), format!("{arrow}{shown}")),
         None => shown.into(),
     };
     Cell::keyed(text, rate.rate)
@@ -109,13 +109,13 @@ fn jumps<'a>(trend: &Trend, labels: &[String]) -> Option<Section<'a>> {
     let item = |label: &String, jump: &Jump, report: &TrendReport| {
         let (sign, arrow) = arrow(jump);
         let before = counted(jump.reports as u64, "report");
-        Rich::new(Tone::Sign(sign), arrow)
+        RichText::new(SpanKind::Sign(sign), arrow)
             .then(format!(" {label} {} ", jump.words()))
-            .and(Tone::Faint, format!("({before} before; {})", report.file))
+            .and(SpanKind::Faint, format!("({before} before; {})", report.file))
     };
     let reports = trend.reports.iter().zip(labels);
     let items = reports.flat_map(|(report, label)| report.jumps.iter().map(move |jump| item(label, jump, report)));
-    let items: Vec<Rich> = items.collect();
+    let items: Vec<RichText> = items.collect();
     let note = format!("{} of all reports", counted(items.len() as u64, "jump"));
     (!items.is_empty()).then(|| Section::new("jumps", "Jumps", note, vec![Block::List(List::whole(items))]))
 }
@@ -127,11 +127,11 @@ fn measures<'a>(trend: &Trend) -> Option<Section<'a>> {
     let row = |measure: Measure| {
         let rates = trend.rates(measure);
         let least = rates.clone().map(|rate| rate.rate).fold(f64::INFINITY, f64::min);
-        let most = rates.clone().map(|rate| rate.rate).fold(0.0, f64::max);
+        let highest = rates.clone().map(|rate| rate.rate).fold(0.0, f64::max);
         let last = rates.clone().last().map_or(0.0, |rate| rate.rate);
-        let [least, most, last] = [least, most, last].map(|rate| Cell::new(measure.bare(rate)));
+        let [least, highest, last] = [least, highest, last].map(|rate| Cell::new(measure.without_unit(rate)));
         let name = [measure.label(), measure.unit()].join(" ");
-        Row::new(vec![Cell::new(name.trim_end()), Cell::new(sparkline(rates)), least, most, last])
+        Row::new(vec![Cell::new(name.trim_end()), Cell::new(sparkline(rates)), least, highest, last])
     };
     let table = Table::new("measure-table", "measure", &MEASURES, Measure::ALL.into_iter().map(row).collect());
     let blocks = vec![Block::Table(Table { fixed: true, ..table })];
@@ -155,23 +155,23 @@ fn problem<'a>(problem: &ProblemTrend, labels: &[String]) -> Row<'a> {
         Presence::Inconclusive => Sign::Open,
         Presence::Since | Presence::OnAndOff | Presence::Always => Sign::Info,
     };
-    let place = Rich::place(problem.key.place().map(Some));
+    let place = RichText::place(problem.key.place().map(Some));
     let spark = sparkline(problem.rates.iter().copied());
-    let presence = Rich::new(Tone::Sign(sign), presence(problem, labels));
-    let often =
+    let presence = RichText::new(SpanKind::Sign(sign), presence(problem, labels));
+    let occurrences =
         format!("{} in {}", counted(problem.findings(), "finding"), counted(problem.reports() as u64, "report"));
     let gap = if place.is_empty() { "" } else { ": " };
     let card = Card {
         severity: problem.severity,
         title: format!("{} {}", problem.key.rule, problem.name),
         tag: String::new(),
-        right: Rich::from(format!("{spark}  ")).join(presence.clone()),
-        under: place.clone().and(Tone::Faint, gap).and(Tone::Faint, often.as_str()),
-        fields: vec![Field::new("Where", place.clone(), Place::Aside), Field::new("Found", often, Place::Aside)],
+        right: RichText::from(format!("{spark}  ")).join(presence.clone()),
+        under: place.clone().and(SpanKind::Faint, gap).and(SpanKind::Faint, occurrences.as_str()),
+        fields: vec![Field::new("Where", place.clone(), Place::Aside), Field::new("Found", occurrences, Place::Aside)],
         compact: false,
         faint: false,
     };
-    let rule = Rich::new(Tone::Sign(problem.severity.into()), problem.key.rule.as_str());
+    let rule = RichText::new(SpanKind::Sign(problem.severity.into()), problem.key.rule.as_str());
     Row {
         facet: Some(Facet::of(problem.severity)),
         card: Some(card),
@@ -190,9 +190,9 @@ fn problem<'a>(problem: &ProblemTrend, labels: &[String]) -> Row<'a> {
 /// Returns one character per report: a dot for 0, else a bar relative to the highest.
 fn sparkline(rates: impl Iterator<Item = Rate>) -> String {
     let rates: Vec<f64> = rates.map(|rate| rate.rate).collect();
-    let rates = &rates[rates.len().saturating_sub(SPARKS)..];
-    let most = rates.iter().fold(0.0_f64, |most, rate| most.max(*rate));
-    rates.iter().map(|rate| if *rate > 0.0 { words::height(rate / most) } else { '·' }).collect()
+    let rates = &rates[rates.len().saturating_sub(SPARKLINE_CHARS)..];
+    let highest = rates.iter().fold(0.0_f64, |highest, rate| highest.max(*rate));
+    rates.iter().map(|rate| if *rate > 0.0 { words::height(rate / highest) } else { '·' }).collect()
 }
 
 /// Describes when a problem occurs: "since 01-04".
@@ -209,8 +209,8 @@ fn presence(problem: &ProblemTrend, labels: &[String]) -> String {
     }
 }
 
-/// Describes in a sentence how departures are decided.
-fn basis(basis: &TrendBasis) -> String {
+/// Describes in a sentence what counts as a jump.
+fn method(basis: &TrendBasis) -> String {
     format!(
         "A report departs where a rate and the median of the reports before it differ by a factor of {} or more, and by \
          more than {} standard deviations (scaled median absolute deviation, and no less than counting alone scatters); it takes \

@@ -4,7 +4,7 @@ use super::View;
 use crate::model::units::{range, seconds};
 use crate::render::charts::what_if as chart;
 use crate::render::document::{
-    Block, Cell, Charts, Column, Document, Limits, List, Rich, Row, Section, Sign, Table, Tone,
+    Block, Cell, Charts, Column, Document, Limits, List, RichText, Row, Section, Sign, SpanKind, Table,
 };
 use crate::render::money::dollars;
 use crate::render::words::{counted, number, percent};
@@ -22,51 +22,56 @@ const COLUMNS: [Column; 8] = [
 ];
 
 pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
-    let told = view.report.counterfactual.as_ref()?;
+    let counterfactual = view.report.counterfactual.as_ref()?;
     // A model that does not hold is shown only on request.
-    Some(of(told, &told.summary).quiet(!told.holds))
+    Some(section_of(counterfactual, &counterfactual.summary).quiet(!counterfactual.holds))
 }
 
 /// Returns the page of one incident.
-pub(crate) fn what_if<'a>(told: &'a Counterfactual, subject: &str) -> Document<'a> {
-    let (first, rest) = (told.summary.first(), told.summary.get(1..).unwrap_or_default());
-    let place = [told.provider.as_deref(), told.model.as_deref()].into_iter().flatten().collect::<Vec<_>>().join(" · ");
+pub(crate) fn what_if<'a>(counterfactual: &'a Counterfactual, subject: &str) -> Document<'a> {
+    let (first, rest) = (counterfactual.summary.first(), counterfactual.summary.get(1..).unwrap_or_default());
+    let place = [counterfactual.provider.as_deref(), counterfactual.model.as_deref()]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(" · ");
     Document {
         kind: "What if",
         subject: Some(subject.to_owned()),
-        about: format!("{place} · {} from {}", told.class, told.from),
+        about: format!("{place} · {} from {}", counterfactual.class, counterfactual.from),
         window: None,
-        sign: if told.holds { Sign::Info } else { Sign::Warning },
+        sign: if counterfactual.holds { Sign::Info } else { Sign::Warning },
         verdict: first.cloned().unwrap_or_default(),
-        failed_on: Rich::default(),
+        failed_on: RichText::default(),
         aside: String::new(),
         notices: Vec::new(),
         figures: Vec::new(),
         lead: Vec::new(),
-        sections: vec![of(told, rest)],
+        sections: vec![section_of(counterfactual, rest)],
         generator: GENERATOR,
     }
 }
 
 const GENERATOR: &str = concat!("retrylens ", env!("CARGO_PKG_VERSION"));
 
-fn of<'a>(told: &'a Counterfactual, sentences: &[String]) -> Section<'a> {
-    let items = sentences.iter().map(|line| Rich::from(line.clone())).collect();
+fn section_of<'a>(counterfactual: &'a Counterfactual, sentences: &[String]) -> Section<'a> {
+    let items = sentences.iter().map(|line| RichText::from(line.clone())).collect();
     let mut blocks = vec![Block::List(List::whole(items))];
-    if told.holds {
-        blocks.push(Block::Table(Table { fixed: true, ..table(told) }));
-        let charts = Charts { charts: vec![chart(told)], limits: Limits::NONE, unit: "chart" };
+    if counterfactual.holds {
+        blocks.push(Block::Table(Table { fixed: true, ..table(counterfactual) }));
+        let charts = Charts { charts: vec![chart(counterfactual)], limits: Limits::NONE, unit: "chart" };
         blocks.push(Block::Charts(charts));
     }
-    blocks.push(Block::Note(basis(told)));
-    let note = format!("the worst incident, {}, under other policies", counted(told.calls, "call"));
+    blocks.push(Block::Note(method(counterfactual)));
+    let note = format!("the worst incident, {}, under other policies", counted(counterfactual.calls, "call"));
     Section::new("what-if", "What if", note, blocks)
 }
 
-fn table(told: &Counterfactual) -> Table<'_> {
+fn table(counterfactual: &Counterfactual) -> Table<'_> {
     let plain = |name, figures: &Figures| row(name, None, figures, ([figures.attempts; 2], [figures.lost; 2]), None);
-    let (seen, model) = (plain("what happened", &told.observed), plain("the same in the model", &told.replayed));
-    let others = told
+    let (seen, model) =
+        (plain("what happened", &counterfactual.observed), plain("the same in the model", &counterfactual.replayed));
+    let others = counterfactual
         .policies
         .iter()
         .map(|one| row(&one.policy, one.max_attempts, &one.figures, (one.attempts_range, one.lost_range), one.usd));
@@ -75,7 +80,7 @@ fn table(told: &Counterfactual) -> Table<'_> {
 
 fn row<'a>(
     policy: &str,
-    most: Option<u64>,
+    max_attempts: Option<u64>,
     figures: &Figures,
     (attempts, lost): ([f64; 2], [f64; 2]),
     usd: Option<f64>,
@@ -83,31 +88,31 @@ fn row<'a>(
     // The figures are means of whole numbers.
     let whole = |x: f64| Cell::keyed(number(x.round() as u64), x);
     let served = [lost[1], lost[0]].map(|lost| figures.served + figures.lost - lost);
-    let tone = if lost[1].round() > 0.0 { Tone::Bad } else { Tone::Plain };
+    let kind = if lost[1].round() > 0.0 { SpanKind::Bad } else { SpanKind::Plain };
     Row::new(vec![
         Cell::new(policy),
-        Cell::keyed(most.map_or_else(String::new, number), most.unwrap_or(0)),
+        Cell::keyed(max_attempts.map_or_else(String::new, number), max_attempts.unwrap_or(0)),
         Cell::keyed(range(attempts), figures.attempts),
         whole(figures.failed),
         Cell::keyed(range(served), figures.served),
-        Cell::keyed(Rich::new(tone, range(lost)), figures.lost),
+        Cell::keyed(RichText::new(kind, range(lost)), figures.lost),
         Cell::keyed(seconds(figures.over_after_s), figures.over_after_s),
         Cell::optional(usd, dollars),
     ])
 }
 
-fn basis(told: &Counterfactual) -> String {
-    let [share, least, time] = told.tolerance;
-    let hint = told.retry_after_s.map_or_else(String::new, |hint| {
+fn method(counterfactual: &Counterfactual) -> String {
+    let [share, least, time] = counterfactual.tolerance;
+    let hint = counterfactual.retry_after_s.map_or_else(String::new, |hint| {
         format!(" A refusal asks for a wait of {}, the middle of those logged.", seconds(hint))
     });
-    let capacity = match told.at_once {
-        Some(most) => format!("serves {} at once, as many as it was serving when an attempt failed", number(most)),
+    let capacity = match counterfactual.at_once {
+        Some(max_attempts) => format!("serves {} at once, as many as it was serving when an attempt failed", number(max_attempts)),
         None => "serves, stretch by stretch, what the log shows it to have served where attempts failed; where none did, as \
                  many as it ever served"
             .to_owned(),
     };
-    let ranges = match told.readings {
+    let ranges = match counterfactual.readings {
         0 => String::new(),
         1 => " One reading of this capacity holds.".to_owned(),
         readings => format!(" Ranges are those of all {} of this capacity that hold.", counted(readings, "reading")),
@@ -115,7 +120,7 @@ fn basis(told: &Counterfactual) -> String {
     format!(
         "The endpoint {capacity}.{hint}{ranges} Means of {}. The model holds where its counts differ from the log's by no more than \
          {} or {least}, and its time by no more than {}.",
-        counted(told.seeds, "seed"),
+        counted(counterfactual.seeds, "seed"),
         percent(share),
         percent(time),
     )

@@ -1,13 +1,13 @@
 //! Calls by sender, if the log tells several apart: clients and versions, layers, accounts, hosts, addresses.
 
-use super::{View, cost, is_calm, priced};
-use crate::render::document::{Block, Cell, Column, Facet, Rich, Row, Section, Table, Tone};
+use super::{View, cost, has_nothing_to_do, with_cost_column};
+use crate::render::document::{Block, Cell, Column, Facet, RichText, Row, Section, SpanKind, Table};
 use crate::render::words::number;
-use crate::report::WhoRow;
+use crate::report::NameRow;
 
 const COLUMNS: [Column; 9] = [
-    Column::words("By").once(),
-    Column::id("Name").cut_to(24),
+    Column::words("By").blank_repeats(),
+    Column::id("Name").min_width(24),
     Column::number("Calls"),
     Column::number("Failed"),
     Column::number("Attempts").rank(3),
@@ -26,25 +26,27 @@ pub(super) fn section<'a>(view: &View<'a>) -> Option<Section<'a>> {
     if rows.is_empty() {
         return None;
     }
-    let table = Table::new("who-table", "name", &priced(&COLUMNS, is_priced), rows).limits(4, 4, 25);
+    let table = Table::new("who-table", "name", &with_cost_column(&COLUMNS, is_priced), rows).limits(4, 4, 25);
     let table = Table { by_facet: true, omitted: report.who_omitted, ..table };
     let legend = "A call counts where its first attempt came from, a finding where its evidence begins; findings about \
                   runs and the whole log are not in this table.";
     let blocks = vec![Block::Table(table), Block::Note(legend.to_owned())];
     let note = "calls where their first attempt came from; found: about these calls";
-    Some(Section::new("who", "Who", note, blocks).quiet(is_calm(report)))
+    Some(Section::new("who", "Who", note, blocks).quiet(has_nothing_to_do(report)))
 }
 
-fn row<'a>(row: &WhoRow, is_priced: bool) -> Row<'a> {
-    let name = row.label().map_or_else(|| Rich::new(Tone::Faint, "(not logged)"), |name| Rich::new(Tone::Name, name));
+fn row<'a>(row: &NameRow, is_priced: bool) -> Row<'a> {
+    let name = row
+        .label()
+        .map_or_else(|| RichText::new(SpanKind::Faint, "(not logged)"), |name| RichText::new(SpanKind::Name, name));
     let failed = if row.calls_failed > 0 { number(row.calls_failed) } else { String::new() };
     Row {
         facet: Some(Facet { name: row.by.name(), sign: None, is_noun: true }),
         ..Row::new(vec![
-            Cell::new(Rich::new(Tone::Faint, row.by.name())),
+            Cell::new(RichText::new(SpanKind::Faint, row.by.name())),
             Cell::new(name),
             Cell::keyed(number(row.calls), row.calls),
-            Cell::keyed(Rich::new(Tone::Bad, failed), row.calls_failed),
+            Cell::keyed(RichText::new(SpanKind::Bad, failed), row.calls_failed),
             Cell::keyed(number(row.attempts), row.attempts),
             Cell::count(row.retries),
             Cell::count(row.wasted_sends),

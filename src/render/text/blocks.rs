@@ -9,11 +9,12 @@ use crate::render::document::{self, Block, Content, Document, Fact, List, Sectio
 use crate::render::words::counted;
 use std::io::{self, Write};
 
-/// Width of a remedy, and of a remedy with its rule, in columns.
-const REMEDY: usize = 8;
-const STEP: usize = REMEDY + 7;
+/// Width of the name of a remedy, in columns.
+const REMEDY_WIDTH: usize = 8;
+/// Width of the name of a remedy and the code of its rule, in columns.
+const STEP_WIDTH: usize = REMEDY_WIDTH + 7;
 /// Indentation of the further lines of an item, in columns.
-const HANG: usize = 2;
+const ITEM_INDENT: usize = 2;
 /// Maximum number of lines of an item in a list that may be long.
 const ITEM_LINES: usize = 3;
 
@@ -40,11 +41,12 @@ pub(super) fn section(section: &Section<'_>, page: &mut Page<'_>) -> io::Result<
     }
     page.heading(&section.title.to_uppercase(), &section.note)?;
     for (nth, one) in section.blocks.iter().enumerate() {
-        let is_below_cards = |before: &Block<'_>| matches!(before, Block::Table(table) if has_cards(table));
-        let is_apart = matches!(one, Block::Heading(_))
+        let is_below_cards = |previous: &Block<'_>| matches!(previous, Block::Table(table) if has_cards(table));
+        let needs_blank_line = matches!(one, Block::Heading(_))
             || nth > 0 && is_below_cards(&section.blocks[nth - 1])
-            || matches!(one, Block::Facts(_) | Block::Table(_)) && is_alike(&section.blocks[nth.saturating_sub(1)]);
-        if nth > 0 && is_apart {
+            || matches!(one, Block::Facts(_) | Block::Table(_))
+                && separates_next(&section.blocks[nth.saturating_sub(1)]);
+        if nth > 0 && needs_blank_line {
             page.blank()?;
         }
         block(one, page)?;
@@ -56,9 +58,9 @@ fn has_cards(table: &document::Table<'_>) -> bool {
     table.rows.iter().any(|row| row.card.is_some())
 }
 
-/// Returns whether a following block of facts or table needs a blank line before it.
-fn is_alike(before: &Block<'_>) -> bool {
-    matches!(before, Block::Facts(_) | Block::Table(_) | Block::Prose(_))
+/// Returns whether a block of facts or a table that follows needs a blank line before it.
+fn separates_next(previous: &Block<'_>) -> bool {
+    matches!(previous, Block::Facts(_) | Block::Table(_) | Block::Prose(_))
 }
 
 /// Returns whether a block has content for a terminal; a heading alone does not count.
@@ -86,14 +88,14 @@ fn block(block: &Block<'_>, page: &mut Page<'_>) -> io::Result<()> {
         Block::Table(one) => table(one, page),
         Block::Charts(charts) => headroom::write(charts, page),
         Block::Full(_) if !all => Ok(()),
-        Block::Full(blocks) | Block::Fold(_, blocks) => blocks.iter().try_for_each(|one| self::block(one, page)),
+        Block::Full(blocks) | Block::Details(_, blocks) => blocks.iter().try_for_each(|one| self::block(one, page)),
     }
 }
 
 fn list(list: &List, page: &mut Page<'_>) -> io::Result<()> {
     let all = page.options.verbose || list.limits.text == usize::MAX;
     let (most, lines) = if all { (list.items.len(), usize::MAX) } else { (list.limits.text, ITEM_LINES) };
-    list.items.iter().take(most).try_for_each(|item| page.item(&text(item), HANG, lines))?;
+    list.items.iter().take(most).try_for_each(|item| page.item(&text(item), ITEM_INDENT, lines))?;
     match list.total.saturating_sub(list.items.len().min(most) as u64) {
         0 => Ok(()),
         more => page.remark(&format!("and {} ({})", counted(more, &format!("more {}", list.unit)), list.rest)),
@@ -112,17 +114,17 @@ fn facts(facts: &[Fact], page: &mut Page<'_>) -> io::Result<()> {
 
 fn step(step: &Step, page: &mut Page<'_>) -> io::Result<()> {
     let word = remedy(step.remedy).to_uppercase();
-    let label = Text::styled(style::remedy(step.remedy).bold(), format!("{word:REMEDY$}")).then(step.rule);
+    let label = Text::styled(style::remedy(step.remedy).bold(), format!("{word:REMEDY_WIDTH$}")).then(step.rule);
     let until = step
         .until
         .as_ref()
         .map_or_else(Text::new, |until| Text::styled(style::BOLD, format!("until {until}")).then(": "));
-    page.hanging(label, STEP, &until.then(&step.text))?;
+    page.hanging(label, STEP_WIDTH, &until.then(&step.text))?;
     let meta = step.meta.join("; ");
     // The deciding fields are shown only if they fit on the line.
     let with_decided = step.decided_by.iter().fold(meta.clone(), |meta, decided| format!("{meta}; {decided}"));
-    let is_room = !meta.is_empty() && Text::plain(&with_decided).width() + STEP <= page.inner();
-    page.hanging(Text::new(), STEP, &Text::styled(style::FAINT, if is_room { with_decided } else { meta }))
+    let is_room = !meta.is_empty() && Text::plain(&with_decided).width() + STEP_WIDTH <= page.inner();
+    page.hanging(Text::new(), STEP_WIDTH, &Text::styled(style::FAINT, if is_room { with_decided } else { meta }))
 }
 
 /// Writes a table and how many rows are left out.

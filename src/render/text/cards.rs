@@ -10,11 +10,11 @@ use std::collections::HashSet;
 use std::io;
 
 /// Indentation of the body of an entry, in columns.
-const BODY: usize = 2;
+const BODY_INDENT: usize = 2;
 /// Width of the labels in it, including the indentation, in columns.
-const LABEL: usize = BODY + 6;
+const LABEL_WIDTH: usize = BODY_INDENT + 6;
 /// Maximum number of entries shown in one line without `--verbose`.
-const COMPACT: usize = 10;
+const MAX_COMPACT: usize = 10;
 
 /// Fixes already shown on the page, by title of the problem.
 type FixesShown<'t> = HashSet<(&'t str, String)>;
@@ -47,23 +47,23 @@ fn group<'t>(
         rows.iter().copied().partition(|row| !all && row.card.as_ref().is_some_and(|card| card.compact));
     let (shown, hidden) = full.split_at(if all { full.len() } else { table.limits.text.min(full.len()) });
     for (nth, card) in shown.iter().filter_map(|row| row.card.as_ref()).enumerate() {
-        if nth > 0 && in_terminal(card).next().is_some() {
+        if nth > 0 && terminal_fields(card).next().is_some() {
             page.blank()?;
         }
-        in_full(card, fixes, page)?;
+        write_card(card, fixes, page)?;
     }
     if !shown.is_empty() && compact.len() + hidden.len() > 0 {
         page.blank()?;
     }
     left_out(table, hidden, ": --verbose shows all, as does --format json", page)?;
-    for card in compact.iter().take(COMPACT).filter_map(|row| row.card.as_ref()) {
-        in_short(card, page)?;
+    for card in compact.iter().take(MAX_COMPACT).filter_map(|row| row.card.as_ref()) {
+        write_compact(card, page)?;
     }
-    left_out(table, compact.get(COMPACT..).unwrap_or_default(), ": --verbose shows all", page)
+    left_out(table, compact.get(MAX_COMPACT..).unwrap_or_default(), ": --verbose shows all", page)
 }
 
 /// Returns the fields that a terminal shows.
-fn in_terminal(card: &Card) -> impl Iterator<Item = &Field> {
+fn terminal_fields(card: &Card) -> impl Iterator<Item = &Field> {
     let is_shown = |field: &&Field| matches!(field.place, Place::Body | Place::Fact) && !field.value.is_empty();
     card.fields.iter().filter(is_shown)
 }
@@ -75,20 +75,20 @@ fn left_out(table: &Table<'_>, hidden: &[&Row<'_>], hint: &str, page: &mut Page<
     }
 }
 
-fn in_full<'t>(card: &'t Card, fixes: &mut FixesShown<'t>, page: &mut Page<'_>) -> io::Result<()> {
-    page.line(head(card, page.inner()))?;
-    page.hanging(Text::new(), BODY, &text(&card.under))?;
-    for field in in_terminal(card) {
+fn write_card<'t>(card: &'t Card, fixes: &mut FixesShown<'t>, page: &mut Page<'_>) -> io::Result<()> {
+    page.line(heading(card, page.inner()))?;
+    page.hanging(Text::new(), BODY_INDENT, &text(&card.under))?;
+    for field in terminal_fields(card) {
         let lines = if page.options.verbose { usize::MAX } else { field.lines };
-        let is_again = field.label == "Fix" && !fixes.insert((&card.title, field.value.to_text()));
+        let is_repeated = field.label == "Fix" && !fixes.insert((&card.title, field.value.to_text()));
         let value = match field.value.names() {
-            _ if is_again => Text::styled(style::FAINT, "as above"),
-            Some(names) => Text::styled(style::FAINT, fitting(&names, page)),
+            _ if is_repeated => Text::styled(style::FAINT, "as above"),
+            Some(names) => Text::styled(style::FAINT, names_that_fit(&names, page)),
             None => text(&field.value),
         };
         let (label, hang) = match field.label {
-            "" => (Text::new(), BODY),
-            label => (Text::plain(" ".repeat(BODY)).and(style::FAINT, label.to_lowercase()), LABEL),
+            "" => (Text::new(), BODY_INDENT),
+            label => (Text::plain(" ".repeat(BODY_INDENT)).and(style::FAINT, label.to_lowercase()), LABEL_WIDTH),
         };
         page.hanging_at_most(label, hang, &value, lines)?;
     }
@@ -96,14 +96,14 @@ fn in_full<'t>(card: &'t Card, fixes: &mut FixesShown<'t>, page: &mut Page<'_>) 
 }
 
 /// Joins as many names as fit on one line; all of them with `--verbose`.
-fn fitting(names: &[&str], page: &Page<'_>) -> String {
+fn names_that_fit(names: &[&str], page: &Page<'_>) -> String {
     let list = |n: usize| names[..n].join(", ");
-    let fits = |n: &usize| Text::plain(list(*n)).width() + LABEL <= page.inner();
+    let fits = |n: &usize| Text::plain(list(*n)).width() + LABEL_WIDTH <= page.inner();
     if page.options.verbose { list(names.len()) } else { list((1..=names.len()).rev().find(fits).unwrap_or(1)) }
 }
 
 /// Returns the heading: mark, severity, rule and name, and at the right the number of findings.
-fn head(card: &Card, width: usize) -> Text {
+fn heading(card: &Card, width: usize) -> Text {
     let style = style::severity(card.severity).bold();
     let (mark, name) = if card.faint { (style::FAINT, style::FAINT) } else { (style, style::BOLD) };
     let left = Text::styled(mark, format!("{} {}", style::mark(card.severity), card.severity.name()))
@@ -119,7 +119,7 @@ fn head(card: &Card, width: usize) -> Text {
 }
 
 /// Writes an entry in one line, on wide pages with its place, which is the first [`Place::Aside`] field.
-fn in_short(card: &Card, page: &mut Page<'_>) -> io::Result<()> {
+fn write_compact(card: &Card, page: &mut Page<'_>) -> io::Result<()> {
     let style = style::severity(card.severity).bold();
     let mut line = Text::styled(style, format!("{} {}", style::mark(card.severity), card.severity.name()))
         .then(format!(" {}", card.title));

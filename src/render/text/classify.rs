@@ -9,7 +9,7 @@ use crate::model::units::seconds;
 use std::io::{self, Write};
 
 /// Width of the labels, in columns.
-const HANG: usize = 12;
+const LABEL_WIDTH: usize = 12;
 /// Maximum number of lines of the deciding text; some servers send a whole page.
 const EVIDENCE_LINES: usize = 3;
 
@@ -17,19 +17,19 @@ const EVIDENCE_LINES: usize = 3;
 ///
 /// # Errors
 /// Returns an error if writing to `out` fails.
-pub fn classify(found: &[Diagnosis], options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
-    if let [one] = found {
-        return full(one, &mut Page::over(None, *options, out));
+pub fn classify(diagnoses: &[Diagnosis], options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    if let [diagnosis] = diagnoses {
+        return write_full(diagnosis, &mut Page::over(None, *options, out));
     }
     // Never wrapped: one line per error, so that the output can be counted and cut by other programs.
-    found.iter().try_for_each(|one| {
-        one_line(one).write(out, options.color)?;
+    diagnoses.iter().try_for_each(|diagnosis| {
+        one_line(diagnosis).write(out, options.color)?;
         out.write_all(b"\n")
     })
 }
 
-fn full(one: &Diagnosis, page: &mut Page<'_>) -> io::Result<()> {
-    let Some(verdict) = one.verdict else { return page.paragraph(&Text::styled(style::GREEN, NO_FAILURE)) };
+fn write_full(diagnosis: &Diagnosis, page: &mut Page<'_>) -> io::Result<()> {
+    let Some(verdict) = diagnosis.verdict else { return page.paragraph(&Text::styled(style::GREEN, NO_FAILURE)) };
     page.paragraph(&Text::styled(action_style(verdict.action).bold(), verdict.action.name()).then(format!(
         ": {}, {} ({})",
         verdict.class.name(),
@@ -37,25 +37,25 @@ fn full(one: &Diagnosis, page: &mut Page<'_>) -> io::Result<()> {
         verdict.bucket.name()
     )))?;
     item("do", Text::plain(describe_action(verdict.action)), page)?;
-    if let Some(wait) = one.wait_s {
+    if let Some(wait) = diagnosis.wait_s {
         item("server says", Text::plain(format!("wait {}", seconds(wait))), page)?;
     }
-    if let Some(time) = one.reopens {
+    if let Some(time) = diagnosis.reopens {
         let time = page.options.zone.show(time, "%Y-%m-%d %H:%M:%S");
         item("reopens", Text::plain(format!("{time} {}", page.options.zone)), page)?;
     }
-    decided(one, verdict, page)
+    write_decision(diagnosis, verdict, page)
 }
 
 const NO_FAILURE: &str = "no failure: nothing here says that it failed";
 
-fn decided(one: &Diagnosis, verdict: Verdict, page: &mut Page<'_>) -> io::Result<()> {
+fn write_decision(diagnosis: &Diagnosis, verdict: Verdict, page: &mut Page<'_>) -> io::Result<()> {
     let mut text = Text::plain(verdict.decided_by.name());
-    if let Some(evidence) = &one.evidence {
+    if let Some(evidence) = &diagnosis.evidence {
         text = text.then(": ").and(style::FAINT, evidence);
     }
     let label = Text::styled(style::FAINT, "decided by");
-    page.hanging_at_most(label, HANG, &text, EVIDENCE_LINES)?;
+    page.hanging_at_most(label, LABEL_WIDTH, &text, EVIDENCE_LINES)?;
     if verdict.low_confidence {
         let why = match verdict.decided_by {
             Decider::Nothing => "low: nothing in it tells what it is",
@@ -67,18 +67,18 @@ fn decided(one: &Diagnosis, verdict: Verdict, page: &mut Page<'_>) -> io::Result
 }
 
 fn item(label: &str, text: Text, page: &mut Page<'_>) -> io::Result<()> {
-    page.hanging(Text::styled(style::FAINT, label), HANG, &text)
+    page.hanging(Text::styled(style::FAINT, label), LABEL_WIDTH, &text)
 }
 
-fn one_line(one: &Diagnosis) -> Text {
-    let Some(verdict) = one.verdict else { return Text::styled(style::GREEN, "no failure") };
+fn one_line(diagnosis: &Diagnosis) -> Text {
+    let Some(verdict) = diagnosis.verdict else { return Text::styled(style::GREEN, "no failure") };
     let mut text = Text::styled(action_style(verdict.action).bold(), verdict.action.name())
         .fitted(20, Fit::Words)
         .then(format!("{}, {}, by {}", verdict.class.name(), verdict.bucket.name(), verdict.decided_by.name()));
     if verdict.low_confidence {
         text = text.and(style::YELLOW, ", low confidence");
     }
-    if let Some(time) = one.reopens {
+    if let Some(time) = diagnosis.reopens {
         text = text.then(format!(", reopens {time}"));
     }
     text

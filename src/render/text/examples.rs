@@ -5,13 +5,13 @@ use crate::model::{Time, Zone};
 use serde_json::{Map, Value};
 
 /// Maximum number of records shown of an example.
-const SHOWN: usize = 6;
+const MAX_RECORDS: usize = 6;
 /// Keys under which a record gives its time.
-const TIMES: [&str; 6] = ["ts", "timestamp", "time", "start", "started_at", "@timestamp"];
+const TIME_KEYS: [&str; 6] = ["ts", "timestamp", "time", "start", "started_at", "@timestamp"];
 
 /// A shortened example.
 #[derive(Debug, Default)]
-pub(super) struct Short {
+pub(super) struct ShortExample {
     /// Fields that are the same in every record.
     pub(super) common: String,
     /// The first records.
@@ -35,28 +35,31 @@ struct Record {
 }
 
 /// Shortens a log of JSON objects, one per line. Other lines are kept as they are.
-pub(super) fn shorten(log: &str) -> Short {
+pub(super) fn shorten(log: &str) -> ShortExample {
     let records: Vec<Record> = log.lines().map(record).collect();
     let first = records.iter().find_map(|record| record.at);
     let common: Vec<(String, String)> = match records.as_slice() {
         [] | [_] => Vec::new(),
-        [one, others @ ..] => {
-            one.fields.iter().filter(|field| others.iter().all(|other| other.fields.contains(field))).cloned().collect()
-        }
+        [first, others @ ..] => first
+            .fields
+            .iter()
+            .filter(|field| others.iter().all(|other| other.fields.contains(field)))
+            .cloned()
+            .collect(),
     };
     let line = |record: &Record| ShortRecord {
         at: record.at.zip(first).map_or_else(String::new, |(at, first)| offset(at, first)),
-        rest: spell(record.fields.iter().filter(|field| !common.contains(field))),
+        rest: join_fields(record.fields.iter().filter(|field| !common.contains(field))),
     };
-    let lines: Vec<ShortRecord> = records.iter().take(SHOWN).map(line).collect();
-    Short { common: spell(common.iter()), more: records.len() - lines.len(), lines }
+    let lines: Vec<ShortRecord> = records.iter().take(MAX_RECORDS).map(line).collect();
+    ShortExample { common: join_fields(common.iter()), more: records.len() - lines.len(), lines }
 }
 
 fn record(line: &str) -> Record {
     let Ok(Value::Object(object)) = serde_json::from_str::<Value>(line) else {
         return Record { at: None, fields: vec![(String::new(), line.to_owned())] };
     };
-    let at = TIMES.iter().find_map(|key| Some((*key, time(object.get(*key)?)?)));
+    let at = TIME_KEYS.iter().find_map(|key| Some((*key, time(object.get(*key)?)?)));
     let mut fields = Vec::new();
     flatten("", &object, &mut fields);
     fields.retain(|(key, _)| at.is_none_or(|(time_key, _)| key != time_key));
@@ -82,9 +85,9 @@ fn flatten(prefix: &str, object: &Map<String, Value>, fields: &mut Vec<(String, 
     }
 }
 
-fn spell<'f>(fields: impl Iterator<Item = &'f (String, String)>) -> String {
-    let one = |(key, value): &(String, String)| if key.is_empty() { value.clone() } else { format!("{key}={value}") };
-    fields.map(one).collect::<Vec<_>>().join(" ")
+fn join_fields<'f>(fields: impl Iterator<Item = &'f (String, String)>) -> String {
+    let pair = |(key, value): &(String, String)| if key.is_empty() { value.clone() } else { format!("{key}={value}") };
+    fields.map(pair).collect::<Vec<_>>().join(" ")
 }
 
 /// Formats the time since the first record: "+0.47 s".
@@ -99,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_records_share_stands_once() {
+    fn common_fields_are_shown_once() {
         let short = shorten(
             r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","attempt":1,"error":{"type":"x","message":"too many"}}
 {"ts":"2026-05-20T10:00:00.47Z","run_id":"r","attempt":2,"status":200}"#,
@@ -115,7 +118,7 @@ mod tests {
     #[test]
     fn long_examples_are_cut_and_other_lines_kept() {
         let short = shorten(&"no json\n".repeat(9));
-        assert_eq!((short.lines.len(), short.more), (SHOWN, 3));
+        assert_eq!((short.lines.len(), short.more), (MAX_RECORDS, 3));
         assert!(short.lines.iter().all(|line| line.rest.is_empty()));
         assert_eq!(short.common, "no json");
     }

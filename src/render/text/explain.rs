@@ -9,7 +9,7 @@ use crate::rules::{Example, Rule};
 use std::io::{self, Write};
 
 /// Width of the labels, in columns.
-const HANG: usize = 8;
+const LABEL_WIDTH: usize = 8;
 
 /// Writes the full description of each of `rules`.
 ///
@@ -21,12 +21,12 @@ pub fn explain(rules: &[&Rule], options: &TextOptions, out: &mut dyn Write) -> i
         if nth > 0 {
             page.blank()?;
         }
-        in_full(rule, &mut page)?;
+        write_rule(rule, &mut page)?;
     }
     Ok(())
 }
 
-fn in_full(rule: &Rule, page: &mut Page<'_>) -> io::Result<()> {
+fn write_rule(rule: &Rule, page: &mut Page<'_>) -> io::Result<()> {
     let severity = style::severity(rule.severity);
     let head = Text::styled(style::BOLD, format!("{} {}", rule.code, rule.name))
         .then("  ")
@@ -49,7 +49,7 @@ fn in_full(rule: &Rule, page: &mut Page<'_>) -> io::Result<()> {
 }
 
 fn item(label: &str, text: &str, page: &mut Page<'_>) -> io::Result<()> {
-    page.hanging(Text::styled(style::FAINT, label), HANG, &Text::plain(text))
+    page.hanging(Text::styled(style::FAINT, label), LABEL_WIDTH, &Text::plain(text))
 }
 
 fn settings(rule: &Rule, page: &mut Page<'_>) -> io::Result<()> {

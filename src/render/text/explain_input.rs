@@ -10,15 +10,15 @@ use crate::untrusted::cut;
 use std::io::{self, Write};
 
 /// Width of the names of fields, in columns.
-const HANG: usize = 22;
+const NAME_WIDTH: usize = 22;
 /// Maximum length of a value, in characters.
-const VALUE: usize = 60;
+const MAX_VALUE_CHARS: usize = 60;
 /// Maximum number of ignored keys shown of a record.
-const IGNORED: usize = 24;
+const MAX_IGNORED: usize = 24;
 /// Maximum number of lines for the ignored keys.
-const IGNORED_LINES: usize = 8;
+const MAX_IGNORED_LINES: usize = 8;
 /// Maximum number of lines for one field.
-const FIELD_LINES: usize = 3;
+const MAX_FIELD_LINES: usize = 3;
 
 /// Writes how an input is read.
 ///
@@ -46,26 +46,27 @@ fn record(record: &ExplainedRecord, page: &mut Page<'_>) -> io::Result<()> {
     record.fields.iter().try_for_each(|one| field(one, page))?;
     if !record.recognized_by.is_empty() {
         let label = Text::styled(style::FAINT, "recognized by");
-        page.hanging_at_most(label, HANG, &Text::plain(record.recognized_by.join(", ")), FIELD_LINES)?;
+        page.hanging_at_most(label, NAME_WIDTH, &Text::plain(record.recognized_by.join(", ")), MAX_FIELD_LINES)?;
     }
     if record.ignored.is_empty() {
         return Ok(());
     }
-    let shown = record.ignored.iter().take(IGNORED).map(|(key, value)| format!("{key} = {}", cut(value, VALUE)));
+    let shown =
+        record.ignored.iter().take(MAX_IGNORED).map(|(key, value)| format!("{key} = {}", cut(value, MAX_VALUE_CHARS)));
     let mut shown: Vec<String> = shown.collect();
-    if record.ignored.len() > IGNORED {
-        shown.push(format!("and {} more", record.ignored.len() - IGNORED));
+    if record.ignored.len() > MAX_IGNORED {
+        shown.push(format!("and {} more", record.ignored.len() - MAX_IGNORED));
     }
     let label = Text::styled(style::FAINT, "ignored");
-    page.hanging_at_most(label, HANG, &Text::styled(style::FAINT, shown.join("; ")), IGNORED_LINES)
+    page.hanging_at_most(label, NAME_WIDTH, &Text::styled(style::FAINT, shown.join("; ")), MAX_IGNORED_LINES)
 }
 
 fn field(field: &ExplainedField, page: &mut Page<'_>) -> io::Result<()> {
-    let mut text = Text::plain(cut(&field.value, VALUE));
+    let mut text = Text::plain(cut(&field.value, MAX_VALUE_CHARS));
     if !(field.keys.is_empty() || field.keys.iter().all(|key| *key == field.field)) {
         text = text.and(style::FAINT, format!("  from {}", field.keys.join(", ")));
     }
-    page.hanging_at_most(Text::plain(&field.field), HANG, &text, FIELD_LINES)
+    page.hanging_at_most(Text::plain(&field.field), NAME_WIDTH, &text, MAX_FIELD_LINES)
 }
 
 fn suggestions(explained: &Explained, page: &mut Page<'_>) -> io::Result<()> {

@@ -11,10 +11,10 @@ use std::io;
 use words::height;
 
 /// Width of the name of a limit, in columns.
-const NAME: usize = 15;
+const NAME_WIDTH: usize = 15;
 
 /// The limits of one scope over its time range.
-struct Scene<'a> {
+struct ScopeData<'a> {
     limits: Vec<&'a Headroom>,
     first: Time,
     last: Time,
@@ -25,46 +25,46 @@ struct Scene<'a> {
 /// Writes the charts of limits; other charts do not fit into a terminal.
 pub(super) fn write(charts: &Charts<'_>, page: &mut Page<'_>) -> io::Result<()> {
     let all: Vec<&[&Headroom]> = charts.charts.iter().filter_map(|chart| chart.limits()).collect();
-    let most = if page.options.verbose { all.len() } else { charts.limits.text.min(all.len()) };
+    let shown = if page.options.verbose { all.len() } else { charts.limits.text.min(all.len()) };
     // All scopes have the same width, so that their lines end alike.
-    let notes = all[..most].iter().flat_map(|limits| limits.iter()).map(|limit| note(limit).width()).max();
-    let columns = page.inner().saturating_sub(2 + NAME + 2 + notes.unwrap_or(0)).max(8);
-    for limits in &all[..most] {
-        one_scope(&limits[0].scope, limits, columns, page)?;
+    let notes = all[..shown].iter().flat_map(|limits| limits.iter()).map(|limit| note(limit).width()).max();
+    let columns = page.inner().saturating_sub(2 + NAME_WIDTH + 2 + notes.unwrap_or(0)).max(8);
+    for limits in &all[..shown] {
+        write_scope(&limits[0].scope, limits, columns, page)?;
     }
-    match (all.len() - most) as u64 {
+    match (all.len() - shown) as u64 {
         0 => Ok(()),
         more => page
             .remark(&format!("and {} (--verbose shows all)", words::counted(more, &format!("more {}", charts.unit)))),
     }
 }
 
-fn one_scope(scope: &str, limits: &[&Headroom], columns: usize, page: &mut Page<'_>) -> io::Result<()> {
+fn write_scope(scope: &str, limits: &[&Headroom], columns: usize, page: &mut Page<'_>) -> io::Result<()> {
     page.line(Text::styled(style::BOLD, scope).cut(page.inner(), Fit::Id))?;
-    let Some(scene) = Scene::new(limits, columns) else { return Ok(()) };
-    for limit in &scene.limits {
-        let line = name(limit.limit_kind.label()).join(scene.sparkline(limit)).then("  ");
+    let Some(data) = ScopeData::new(limits, columns) else { return Ok(()) };
+    for limit in &data.limits {
+        let line = name(limit.limit_kind.label()).join(data.sparkline(limit)).then("  ");
         page.line(line.join(note(limit)))?;
     }
     for (label, mark, style, count) in [
         ("429s", '×', style::RED, (|point| point.rejected) as fn(&HeadroomPoint) -> u64),
         ("overloads", 'o', style::YELLOW, |point| point.overloaded),
     ] {
-        if let Some((marks, n)) = scene.marks(mark, count) {
+        if let Some((marks, n)) = data.marks(mark, count) {
             page.line(name(label).and(style, marks).then("  ").and(style, words::number(n)))?;
         }
     }
-    let (first, last) = (page.time(scene.first), page.time(scene.last));
-    let gap = " ".repeat(scene.columns.saturating_sub(first.len() + last.len()).max(1));
+    let (first, last) = (page.time(data.first), page.time(data.last));
+    let gap = " ".repeat(data.columns.saturating_sub(first.len() + last.len()).max(1));
     page.line(name("").and(style::FAINT, format!("{first}{gap}{last}")))
 }
 
 fn name(label: &str) -> Text {
-    Text::plain(format!("  {label:NAME$}"))
+    Text::plain(format!("  {label:NAME_WIDTH$}"))
 }
 
 fn note(limit: &Headroom) -> Text {
-    let text = Text::styled(shade(limit.min_ratio), words::percent(limit.min_ratio.max(0.0)));
+    let text = Text::styled(style_of_share(limit.min_ratio), words::percent(limit.min_ratio.max(0.0)));
     let text = text.then(format!(" of {}", amount(limit.limit)));
     if limit.bad_readings { text.and(style::FAINT, ", some unreadable") } else { text }
 }
@@ -78,7 +78,7 @@ fn amount(limit: i64) -> String {
     }
 }
 
-fn shade(ratio: f64) -> Style {
+fn style_of_share(ratio: f64) -> Style {
     match ratio {
         r if r < 0.1 => style::RED,
         r if r < 0.3 => style::YELLOW,
@@ -86,12 +86,12 @@ fn shade(ratio: f64) -> Style {
     }
 }
 
-impl<'a> Scene<'a> {
-    fn new(limits: &[&'a Headroom], columns: usize) -> Option<Scene<'a>> {
+impl<'a> ScopeData<'a> {
+    fn new(limits: &[&'a Headroom], columns: usize) -> Option<ScopeData<'a>> {
         let points = || limits.iter().flat_map(|limit| &limit.points);
         let first = points().map(|point| point.at).min()?;
         let ends = limits.iter().filter_map(|limit| limit.points.last().map(|point| end(point, limit)));
-        Some(Scene { limits: limits.to_vec(), first, last: ends.max()?, columns })
+        Some(ScopeData { limits: limits.to_vec(), first, last: ends.max()?, columns })
     }
 
     /// Returns the range of columns that a point covers.
@@ -106,15 +106,15 @@ impl<'a> Scene<'a> {
 
     /// Draws the lowest remaining share in each column; blank without a reading.
     fn sparkline(&self, limit: &Headroom) -> Text {
-        let mut least = vec![None::<f64>; self.columns];
+        let mut lowest = vec![None::<f64>; self.columns];
         for point in limit.points.iter().filter(|point| point.limit > 0 && point.min >= 0) {
             let ratio = point.min as f64 / point.limit as f64;
-            for slot in &mut least[self.span(point, limit)] {
+            for slot in &mut lowest[self.span(point, limit)] {
                 *slot = Some(slot.map_or(ratio, |now| now.min(ratio)));
             }
         }
-        least.into_iter().fold(Text::new(), |line, ratio| match ratio {
-            Some(ratio) => line.and(shade(ratio), height(ratio).to_string()),
+        lowest.into_iter().fold(Text::new(), |line, ratio| match ratio {
+            Some(ratio) => line.and(style_of_share(ratio), height(ratio).to_string()),
             None => line.then(" "),
         })
     }

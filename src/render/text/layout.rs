@@ -9,8 +9,8 @@ use unicode_width::UnicodeWidthChar;
 /// Minimum width of a wide page, in columns.
 pub(super) const WIDE: usize = 100;
 
-/// A non-breaking space, as inserted by [`crate::render::words::glued`]; written as an ordinary space.
-const GLUE: char = '\u{a0}';
+/// A non-breaking space, as inserted by [`crate::render::words::nonbreaking`]; written as an ordinary space.
+const NON_BREAKING_SPACE: char = '\u{a0}';
 
 /// Text with styles. Everything added to it is made safe, whatever its origin.
 #[derive(Clone, Debug, Default)]
@@ -132,7 +132,7 @@ impl Text {
     /// Writes it, with styles if `color`.
     pub(super) fn write(&self, out: &mut dyn Write, color: bool) -> io::Result<()> {
         for (style, text) in &self.spans {
-            let text = text.replace(GLUE, " ");
+            let text = text.replace(NON_BREAKING_SPACE, " ");
             if color && *style != Style::new() {
                 write!(out, "{style}{text}{style:#}")?;
             } else {

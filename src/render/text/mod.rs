@@ -101,8 +101,13 @@ pub fn scripted(scripted: &ScriptedCall, options: &TextOptions, out: &mut dyn Wr
 ///
 /// # Errors
 /// Returns an error if writing to `out` fails.
-pub fn what_if(told: &Counterfactual, subject: &str, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
-    blocks::document(&sections::what_if(told, subject), options, out)
+pub fn what_if(
+    counterfactual: &Counterfactual,
+    subject: &str,
+    options: &TextOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    blocks::document(&sections::what_if(counterfactual, subject), options, out)
 }
 
 /// Writes a plan.

@@ -9,11 +9,12 @@ use crate::report::Window;
 use std::io::{self, Write};
 
 /// Minimum width of a page, in columns.
-const LEAST_WIDTH: usize = 40;
+const MIN_WIDTH: usize = 40;
 /// Maximum width of a page, in columns: longer lines are hard to read.
-const MOST_WIDTH: usize = 120;
+const MAX_WIDTH: usize = 120;
 /// Indentation of the content of a section, in columns.
 const INDENT: usize = 2;
+
 /// Writes lines that are never longer than the page is wide.
 pub(super) struct Page<'a> {
     out: &'a mut dyn Write,
@@ -25,7 +26,7 @@ pub(super) struct Page<'a> {
 impl<'a> Page<'a> {
     /// Creates a page about the time range `window`, if there is one.
     pub(super) fn over(window: Option<Window>, options: TextOptions, out: &'a mut dyn Write) -> Page<'a> {
-        let width = options.width.clamp(LEAST_WIDTH, MOST_WIDTH);
+        let width = options.width.clamp(MIN_WIDTH, MAX_WIDTH);
         Page { out, options, width, clock: Clock::over(window, options.zone) }
     }
 
@@ -55,8 +56,8 @@ impl<'a> Page<'a> {
         self.raw(Text::styled(style::BOLD, name).then(gap).and(style::FAINT, note))
     }
 
-    /// Writes a line across the page, between two subjects.
-    pub(super) fn rule(&mut self) -> io::Result<()> {
+    /// Writes a horizontal line, to separate two subjects.
+    pub(super) fn separator(&mut self) -> io::Result<()> {
         self.blank()?;
         self.raw(Text::styled(style::FAINT, "─".repeat(self.width)))
     }
@@ -76,10 +77,16 @@ impl<'a> Page<'a> {
         self.hanging_at_most(label, hang, text, usize::MAX)
     }
 
-    /// Like [`Page::hanging`], with at most `most` lines; an ellipsis marks missing text.
-    pub(super) fn hanging_at_most(&mut self, label: Text, hang: usize, text: &Text, most: usize) -> io::Result<()> {
+    /// Like [`Page::hanging`], with at most `max_lines` lines; an ellipsis marks missing text.
+    pub(super) fn hanging_at_most(
+        &mut self,
+        label: Text,
+        hang: usize,
+        text: &Text,
+        max_lines: usize,
+    ) -> io::Result<()> {
         let width = self.inner().saturating_sub(hang);
-        let lines = at_most(text.wrap(width), most, width);
+        let lines = at_most(text.wrap(width), max_lines, width);
         let mut label = Some(label);
         for line in lines {
             self.line(label.take().unwrap_or_default().fitted(hang, Fit::Words).join(line))?;
@@ -87,10 +94,10 @@ impl<'a> Page<'a> {
         Ok(())
     }
 
-    /// Writes `text` with its further lines indented by `hang`, at most `most` lines of it.
-    pub(super) fn item(&mut self, text: &Text, hang: usize, most: usize) -> io::Result<()> {
+    /// Writes `text` with its further lines indented by `hang`, at most `max_lines` lines of it.
+    pub(super) fn item(&mut self, text: &Text, hang: usize, max_lines: usize) -> io::Result<()> {
         let indent = |nth: usize| Text::plain(" ".repeat(if nth == 0 { 0 } else { hang }));
-        let lines = at_most(text.wrap(self.inner() - hang), most, self.inner() - hang);
+        let lines = at_most(text.wrap(self.inner() - hang), max_lines, self.inner() - hang);
         lines.into_iter().enumerate().try_for_each(|(nth, line)| self.line(indent(nth).join(line)))
     }
 
@@ -116,10 +123,10 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Returns the first `most` lines, with an ellipsis if there are more.
-fn at_most(mut lines: Vec<Text>, most: usize, width: usize) -> Vec<Text> {
-    if lines.len() > most {
-        lines.truncate(most);
+/// Returns the first `max_lines` lines, with an ellipsis if there are more.
+fn at_most(mut lines: Vec<Text>, max_lines: usize, width: usize) -> Vec<Text> {
+    if lines.len() > max_lines {
+        lines.truncate(max_lines);
         if let Some(last) = lines.pop() {
             lines.push(last.then(" …").cut(width, Fit::Words));
         }

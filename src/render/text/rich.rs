@@ -2,14 +2,14 @@
 
 use super::layout::Text;
 use super::style;
-use crate::render::document::{Rich, Tone};
+use crate::render::document::{RichText, SpanKind};
 
 /// Converts `rich` to styled text.
-pub(super) fn text(rich: &Rich) -> Text {
-    rich.spans.iter().fold(Text::new(), |text, span| match &span.tone {
-        Tone::Count(severity) => {
+pub(super) fn text(rich: &RichText) -> Text {
+    rich.spans.iter().fold(Text::new(), |text, span| match &span.kind {
+        SpanKind::Count(severity) => {
             text.and(style::severity(*severity), format!("{}{}", span.text, style::mark(*severity)))
         }
-        tone => text.and(style::tone(tone), &span.text),
+        kind => text.and(style::kind(kind), &span.text),
     })
 }

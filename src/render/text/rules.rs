@@ -9,9 +9,7 @@ use crate::rules::Rule;
 use std::io::{self, Write};
 
 /// Width of a code and the gap after it, in columns.
-const CODE: usize = 7;
-/// Minimum width of a page for the summary to be beside the name, in columns.
-const WIDE: usize = 100;
+const CODE_WIDTH: usize = 7;
 
 /// Writes an entry for each of `rules`, grouped by topic.
 ///
@@ -42,7 +40,7 @@ fn head(rules: &[&Rule]) -> String {
 
 fn entry(rule: &Rule, name_columns: usize, page: &mut Page<'_>) -> io::Result<()> {
     let label = Text::styled(style::BOLD, rule.code)
-        .fitted(CODE, Fit::Words)
+        .fitted(CODE_WIDTH, Fit::Words)
         .join(Text::plain(rule.name).fitted(name_columns, Fit::Words))
         .then("  ")
         .join(Text::styled(style::severity(rule.severity), rule.severity.name()).fitted(7, Fit::Words))
@@ -51,9 +49,10 @@ fn entry(rule: &Rule, name_columns: usize, page: &mut Page<'_>) -> io::Result<()
         .then("  ");
     let hang = label.width();
     let summary = Text::plain(rule.summary);
-    if page.width >= WIDE {
+    // On a wide page the summary has room beside the name.
+    if page.is_wide() {
         return page.hanging(label, hang, &summary);
     }
     page.line(label)?;
-    page.hanging(Text::new(), CODE, &summary)
+    page.hanging(Text::new(), CODE_WIDTH, &summary)
 }

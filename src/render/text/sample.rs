@@ -54,7 +54,7 @@ pub(in crate::render) fn clean() -> Report {
         histogram: Histogram { bars: [(1, Bar { ok: 412, failed: 0, open: 0 })].into() },
         classes: Vec::new(),
         backoff: Vec::new(),
-        headroom: vec![drain("anthropic claude-opus-4-1", LimitKind::Requests, 4000, 0.6, 0)],
+        headroom: vec![headroom_series("anthropic claude-opus-4-1", LimitKind::Requests, 4000, 0.6, 0)],
         incidents: Vec::new(),
         incidents_omitted: 0,
         counterfactual: None,
@@ -63,7 +63,7 @@ pub(in crate::render) fn clean() -> Report {
         layers: Vec::new(),
         who: Vec::new(),
         who_omitted: 0,
-        coverage: vec![gap(&["RL201", "RL202"], "retry_after", 0, 0)],
+        coverage: vec![coverage_gap(&["RL201", "RL202"], "retry_after", 0, 0)],
         undecided: Vec::new(),
         unreadable: Vec::new(),
         inputs: vec![input("logs/night.jsonl")],
@@ -72,7 +72,7 @@ pub(in crate::render) fn clean() -> Report {
 }
 
 /// A log with many failures.
-pub(in crate::render) fn night() -> Report {
+pub(in crate::render) fn failing() -> Report {
     Report {
         verdict:
             "123 of 4,607 calls failed; 4 more had failed when the log ends and may go on (`--complete` counts them as \
@@ -105,10 +105,10 @@ pub(in crate::render) fn night() -> Report {
         classes: measures::classes(),
         backoff: Vec::new(),
         headroom: vec![
-            drain("anthropic claude-opus-4-1 org-7f3a", LimitKind::Requests, 4000, 0.62, 0),
-            drain("anthropic claude-opus-4-1 org-7f3a", LimitKind::InputTokens, 2_000_000, 0.0, 7),
-            drain("anthropic claude-opus-4-1 org-7f3a", LimitKind::OutputTokens, 400_000, 0.21, 7),
-            drain("openai gpt-5", LimitKind::Tokens, 1_500_000, 0.45, 0),
+            headroom_series("anthropic claude-opus-4-1 org-7f3a", LimitKind::Requests, 4000, 0.62, 0),
+            headroom_series("anthropic claude-opus-4-1 org-7f3a", LimitKind::InputTokens, 2_000_000, 0.0, 7),
+            headroom_series("anthropic claude-opus-4-1 org-7f3a", LimitKind::OutputTokens, 400_000, 0.21, 7),
+            headroom_series("openai gpt-5", LimitKind::Tokens, 1_500_000, 0.45, 0),
         ],
         incidents: measures::incidents(),
         recovery: measures::recovery(),
@@ -116,8 +116,8 @@ pub(in crate::render) fn night() -> Report {
         who: measures::who(),
         who_omitted: 3,
         coverage: vec![
-            gap(&["RL201", "RL202", "RL203"], "retry_after", 3, 180),
-            gap(&["RL401"], "max_attempts", 0, 10_000),
+            coverage_gap(&["RL201", "RL202", "RL203"], "retry_after", 3, 180),
+            coverage_gap(&["RL401"], "max_attempts", 0, 10_000),
         ],
         undecided: [("RL307", 12), ("RL315", 1)]
             .map(|(rule, calls)| Undecided { rule, field: "duration_ms", calls })
@@ -144,7 +144,7 @@ pub(in crate::render) fn night() -> Report {
 
 /// The same with hostile text wherever text of a log can occur.
 pub(in crate::render) fn hostile() -> Report {
-    let mut report = night();
+    let mut report = failing();
     let bad = HOSTILE.to_owned();
     report.verdict.push_str(HOSTILE);
     for advice in &mut report.advice {
@@ -351,7 +351,7 @@ fn run(id: &str, rows: &[(u32, u64, u64)]) -> Run {
 }
 
 /// A limit that is used up again and again down to the share `floor`, with `rejected` 429s at each low.
-fn drain(scope: &str, limit_kind: LimitKind, limit: i64, floor: f64, rejected: u64) -> Headroom {
+fn headroom_series(scope: &str, limit_kind: LimitKind, limit: i64, floor: f64, rejected: u64) -> Headroom {
     let point = |n: i64| {
         let phase = (n % 90) as f64 / 89.0;
         let left = (limit as f64 * (1.0 - phase * (1.0 - floor))) as i64;
@@ -377,7 +377,7 @@ fn drain(scope: &str, limit_kind: LimitKind, limit: i64, floor: f64, rejected: u
     }
 }
 
-fn gap(rules: &[&'static str], field: &'static str, count: u64, of: u64) -> Coverage {
+fn coverage_gap(rules: &[&'static str], field: &'static str, count: u64, of: u64) -> Coverage {
     Coverage { rules: rules.to_vec(), field, present: Share { count, of } }
 }
 

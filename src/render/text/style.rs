@@ -1,7 +1,7 @@
-//! Colours, which only help the eye: no meaning depends on them.
+//! Colours and emphasis. Text is understood without them: what they show is also written as a word or a symbol.
 
 use crate::model::{Outcome, Remedy, Severity};
-use crate::render::document::{Sign, Tone};
+use crate::render::document::{Sign, SpanKind};
 use anstyle::{AnsiColor, Style};
 
 pub(super) const PLAIN: Style = Style::new();
@@ -50,14 +50,14 @@ pub(super) const fn remedy(remedy: Remedy) -> Style {
 }
 
 /// Returns the style of a part of a text.
-pub(super) fn tone(tone: &Tone) -> Style {
-    match tone {
-        Tone::Plain | Tone::Code | Tone::Name | Tone::Time(_) | Tone::Link(_) => PLAIN,
-        Tone::Faint => FAINT,
-        Tone::Good | Tone::Sign(Sign::Ok) => GREEN,
-        Tone::Bad | Tone::Sign(Sign::Error | Sign::Failed) => RED,
-        Tone::Caution | Tone::Sign(Sign::Warning | Sign::Open | Sign::Retried) => YELLOW,
-        Tone::Sign(Sign::Info) => FAINT,
-        Tone::Count(severity) => self::severity(*severity),
+pub(super) fn kind(kind: &SpanKind) -> Style {
+    match kind {
+        SpanKind::Plain | SpanKind::Code | SpanKind::Name | SpanKind::Time(_) | SpanKind::Link(_) => PLAIN,
+        SpanKind::Faint => FAINT,
+        SpanKind::Good | SpanKind::Sign(Sign::Ok) => GREEN,
+        SpanKind::Bad | SpanKind::Sign(Sign::Error | Sign::Failed) => RED,
+        SpanKind::Caution | SpanKind::Sign(Sign::Warning | Sign::Open | Sign::Retried) => YELLOW,
+        SpanKind::Sign(Sign::Info) => FAINT,
+        SpanKind::Count(severity) => self::severity(*severity),
     }
 }

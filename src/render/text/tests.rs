@@ -1,6 +1,6 @@
 //! Properties of the page of every report.
 
-use super::sample::{clean, hostile, night};
+use super::sample::{clean, failing, hostile};
 use super::*;
 use crate::model::{Severity, Time};
 use unicode_width::UnicodeWidthStr;
@@ -17,7 +17,7 @@ fn at_width(report: &Report, width: usize, verbose: bool) -> String {
 
 #[test]
 fn no_line_is_wider_than_the_page() {
-    for report in [clean(), night(), hostile()] {
+    for report in [clean(), failing(), hostile()] {
         for width in [0, 40, 41, 47, 53, 60, 72, 79, 80, 81, 99, 100, 101, 119, 120, 121, 500] {
             for verbose in [false, true] {
                 let most = width.clamp(40, 120);
@@ -31,7 +31,7 @@ fn no_line_is_wider_than_the_page() {
 
 #[test]
 fn no_line_ends_in_blanks() {
-    for report in [clean(), night()] {
+    for report in [clean(), failing()] {
         for line in at_width(&report, 80, true).lines() {
             assert_eq!(line.trim_end(), line);
         }
@@ -39,13 +39,13 @@ fn no_line_ends_in_blanks() {
 }
 
 #[test]
-fn hostile_text_has_no_power() {
+fn hostile_text_is_escaped() {
     let plain = at_width(&hostile(), 80, true);
-    let commands = |c: char| {
+    let is_invisible = |c: char| {
         c.is_control() && c != '\n'
             || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
-    assert!(!plain.contains(commands), "controls in the page");
+    assert!(!plain.contains(is_invisible), "controls in the page");
     assert!(!plain.contains("abcdefghijklmnop") && !plain.contains("abcdef0123456789"), "a key in the page");
     assert!(plain.contains("␛[2J"), "what was there can be seen");
 }
@@ -53,7 +53,7 @@ fn hostile_text_has_no_power() {
 #[test]
 fn colour_adds_styles_and_nothing_else() {
     let options = TextOptions { color: true, ..TextOptions::default() };
-    let coloured = page(&night(), &options);
+    let coloured = page(&failing(), &options);
     assert!(coloured.contains("\x1b["));
     let mut bare = String::new();
     let mut rest = coloured.as_str();
@@ -61,7 +61,7 @@ fn colour_adds_styles_and_nothing_else() {
         bare.push_str(before);
         rest = after.split_once('m').map_or("", |(_, after)| after);
     }
-    assert_eq!(bare + rest, at_width(&night(), 80, false));
+    assert_eq!(bare + rest, at_width(&failing(), 80, false));
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn sections_without_content_are_left_out() {
 
 #[test]
 fn severity_filters_what_is_shown_and_says_so() {
-    let mut report = night();
+    let mut report = failing();
     report.hide_below(Severity::Error);
     let shown = at_width(&report, 80, false);
     assert!(shown.contains("✗ error RL101") && !shown.contains("RL501") && !shown.contains("RL901"));
@@ -90,10 +90,10 @@ fn severity_filters_what_is_shown_and_says_so() {
 
 #[test]
 fn long_lists_are_cut_and_verbose_shows_all() {
-    let short = at_width(&night(), 80, false);
+    let short = at_width(&failing(), 80, false);
     assert!(short.contains("and 3 more problems (3 infos): --verbose shows all"));
     assert!(short.contains("and 45 more runs"));
-    let long = at_width(&night(), 80, true);
+    let long = at_width(&failing(), 80, true);
     assert!(!long.contains("--verbose"), "{long}");
     assert!(long.contains("0056"));
 }
@@ -101,17 +101,17 @@ fn long_lists_are_cut_and_verbose_shows_all() {
 #[test]
 fn times_are_in_the_zone_asked_for() {
     let zone = "Europe/Berlin".parse().unwrap();
-    let shown = page(&night(), &TextOptions { zone, ..TextOptions::default() });
+    let shown = page(&failing(), &TextOptions { zone, ..TextOptions::default() });
     assert!(shown.contains("until 2026-04-01 02:00 CEST"), "{shown}");
     assert!(shown.contains("all times Europe/Berlin"));
-    let mut day = night();
+    let mut day = failing();
     day.window = Some(crate::report::Window { first: Time(0), last: Time(60_000_000) });
     assert!(at_width(&day, 80, false).contains("1970-01-01 00:00:00 to 00:01:00, 60 s (all times UTC)"));
 }
 
 #[test]
-fn the_page_is_as_it_was() {
-    insta::assert_snapshot!("night_80", at_width(&night(), 80, false));
-    insta::assert_snapshot!("night_120", at_width(&night(), 120, false));
+fn pages_match_their_snapshots() {
+    insta::assert_snapshot!("failing_80", at_width(&failing(), 80, false));
+    insta::assert_snapshot!("failing_120", at_width(&failing(), 120, false));
     insta::assert_snapshot!("clean_80", at_width(&clean(), 80, false));
 }

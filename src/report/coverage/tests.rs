@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Findings that disappear without notice when a field is removed: rule, field or `*`, and why that is right.
-const SILENT: &[(&str, &str, &str)] = &[
+const ALLOWED_SILENT_LOSSES: &[(&str, &str, &str)] = &[
     ("RL102", "call_id", "refusals seconds apart are then attempts of one call: RL107"),
     ("RL112", "call_id", "attempts of one body are then one call: RL104"),
     ("RL202", "error", "the record says no more that anything failed"),
@@ -41,18 +41,18 @@ const SILENT: &[(&str, &str, &str)] = &[
 ];
 
 fn may_be_silent(rule: &Rule, key: &str) -> bool {
-    SILENT.iter().any(|(code, known, _)| *code == rule.code && (*known == "*" || *known == key))
+    ALLOWED_SILENT_LOSSES.iter().any(|(code, known, _)| *code == rule.code && (*known == "*" || *known == key))
 }
 
 /// Whether `rule` has a finding in `log`, and whether it reports a missing field.
-fn speaks_or_tells(rule: &'static Rule, config: &str, log: &str) -> (bool, bool) {
-    let config = Config::parse(config, Path::new("example")).unwrap_or_else(|mistake| panic!("{mistake}"));
+fn has_finding_or_gap(rule: &'static Rule, config: &str, log: &str) -> (bool, bool) {
+    let config = Config::parse(config, Path::new("example")).unwrap_or_else(|error| panic!("{error}"));
     let table = crate::ingest::read_str(log);
     let judgement = judge(&table, &Options { complete: true, settings: config.settings(), ..Options::default() });
-    let speaks = judgement.problems.keys().any(|key| key.rule == rule.code);
+    let has_finding = judgement.problems.keys().any(|key| key.rule == rule.code);
     let undecided = judgement.undecided.keys().any(|(code, _)| *code == rule.code);
-    let lacks = coverage(&judgement, &[rule]).iter().any(|gap| gap.rules.contains(&rule.code));
-    (speaks, undecided || lacks)
+    let has_gap = coverage(&judgement, &[rule]).iter().any(|gap| gap.rules.contains(&rule.code));
+    (has_finding, undecided || has_gap)
 }
 
 fn records(log: &str) -> Vec<Map<String, Value>> {
@@ -61,7 +61,7 @@ fn records(log: &str) -> Vec<Map<String, Value>> {
 
 /// Returns the findings that disappear when a field is removed although the rule reports no missing field: rule,
 /// example and field. Records that are rejected are reported as such.
-fn silenced() -> Vec<(&'static Rule, usize, String)> {
+fn silent_losses() -> Vec<(&'static Rule, usize, String)> {
     let mut found = Vec::new();
     for rule in CATALOGUE {
         for (index, example) in rule.firing.iter().enumerate() {
@@ -75,7 +75,7 @@ fn silenced() -> Vec<(&'static Rule, usize, String)> {
                 });
                 let log: String = without.collect();
                 let rejected = crate::ingest::read_str(&log).rows.len() < records.len();
-                if !rejected && speaks_or_tells(rule, example.config, &log) == (false, false) {
+                if !rejected && has_finding_or_gap(rule, example.config, &log) == (false, false) {
                     found.push((rule, index, key.clone()));
                 }
             }
@@ -85,14 +85,14 @@ fn silenced() -> Vec<(&'static Rule, usize, String)> {
 }
 
 #[test]
-fn without_a_field_a_finding_stays_or_the_rule_says_what_it_lacks() {
-    let found = silenced();
+fn no_finding_disappears_silently() {
+    let found = silent_losses();
     let silent: Vec<String> = (found.iter())
         .filter(|(rule, _, key)| !may_be_silent(rule, key))
         .map(|(rule, index, key)| format!("{} example {index} without {key}", rule.code))
         .collect();
     assert!(silent.is_empty(), "{} findings vanish:\n{}", silent.len(), silent.join("\n"));
-    for (code, key, _) in SILENT {
+    for (code, key, _) in ALLOWED_SILENT_LOSSES {
         let is_used = found.iter().any(|(rule, _, known)| rule.code == *code && (*key == "*" || known == key));
         assert!(is_used, "{code} is not silent without {key}");
     }

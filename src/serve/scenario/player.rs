@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
 /// Maximum number of request bodies whose position in a script is kept; the oldest are forgotten first.
-const MOST_BODIES: usize = 1 << 16;
+const MAX_BODIES: usize = 1 << 16;
 
 /// Plays one script to all requests, or a script to each request body.
 pub(crate) struct Player {
@@ -50,7 +50,7 @@ impl State {
             *played += 1;
             return (*script, *played - 1);
         }
-        if self.order.len() == MOST_BODIES
+        if self.order.len() == MAX_BODIES
             && let Some(oldest) = self.order.pop_front()
         {
             self.bodies.remove(&oldest);
@@ -101,9 +101,9 @@ mod tests {
     #[test]
     fn a_million_bodies_are_not_kept() {
         let player = Player::new(scripts("ok|529").unwrap(), false);
-        for n in 0..MOST_BODIES + 1000 {
+        for n in 0..MAX_BODIES + 1000 {
             player.next(&n.to_string());
         }
-        assert_eq!(player.state.lock().unwrap().bodies.len(), MOST_BODIES);
+        assert_eq!(player.state.lock().unwrap().bodies.len(), MAX_BODIES);
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 /// Maximum delay of a step.
 const LONGEST_DELAY: Duration = Duration::from_secs(3600);
 /// Maximum number of repetitions of a step.
-const MOST_TIMES: u32 = 1_000_000_000;
+const MAX_TIMES: u32 = 1_000_000_000;
 
 /// One answer of a scenario, with its options.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,10 +97,10 @@ fn repeated(text: &str) -> Result<(&str, Option<u32>), String> {
     if times.is_empty() || !times.bytes().all(|byte| byte.is_ascii_digit()) {
         return Ok((text, None));
     }
-    let count = times.parse().ok().filter(|count| (1..=MOST_TIMES).contains(count));
+    let count = times.parse().ok().filter(|count| (1..=MAX_TIMES).contains(count));
     count
         .map(|count| (name.trim(), Some(count)))
-        .ok_or_else(|| format!("`{text}`: a step is played 1 to {MOST_TIMES} times"))
+        .ok_or_else(|| format!("`{text}`: a step is played 1 to {MAX_TIMES} times"))
 }
 
 fn unknown(name: &str) -> String {

@@ -37,9 +37,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// Maximum number of ids searched for at once.
-pub const MOST_IDS: usize = 32;
+pub const MAX_IDS: usize = 32;
 /// Maximum number of calls whose other attempts are searched for by id; with more, everything is read.
-const MOST_CALLS: usize = 256;
+const MAX_CALLS: usize = 256;
 /// Maximum number of bytes read around the hits, unless the user sets the time window.
 const SURROUNDINGS: u64 = 256 << 20;
 /// How far before the first known attempt of a call its other attempts are searched for at first: an hour, in µs.
@@ -52,7 +52,7 @@ const CALL_REACH_US: i64 = 10 * 60 * 1_000_000;
 /// Ids to search for, and how to read the inputs.
 #[derive(Clone, Debug)]
 pub struct Query {
-    /// Ids or prefixes of ids, at most [`MOST_IDS`].
+    /// Ids or prefixes of ids, at most [`MAX_IDS`].
     pub ids: Vec<String>,
     /// Time before and after the calls within which other calls are read, in µs. `None` means a minute, skipped if that
     /// is too much to read.
@@ -262,7 +262,7 @@ impl Found {
                 is_nameless |= row.flags.has(Flags::NO_CALL_ID);
             }
         }
-        let everything = wanted.len() > MOST_CALLS;
+        let everything = wanted.len() > MAX_CALLS;
         if let Some(sent) = read.table.rows.iter().map(|row| row.sent).min()
             && !wanted.is_empty()
             && !everything

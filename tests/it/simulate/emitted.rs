@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use retrylens::model::{Jitter, Schedule, Severity};
 use retrylens::policy::Strategy;
 use retrylens::report::Report;
-use retrylens::simulate::{Arrivals, Capacity, Named, Service, Setup, Terms, emit, run};
+use retrylens::simulate::{Arrivals, Capacity, NamedPolicy, PolicyTerms, Service, Setup, emit, run};
 
 /// A policy, the waits it makes, and the rule that speaks of it, above info.
 struct Expected {
@@ -68,24 +68,24 @@ fn setup(expected: &Expected) -> Setup {
     let second = |at: u64| if at % 300 < 292 { 1_000 } else { 0 };
     Setup {
         arrivals: Arrivals::Poisson(expected.tasks, STEPS_PER_S),
-        capacity: Capacity::PerStretch {
+        capacity: Capacity::PerInterval {
             width: STEPS_PER_S as u64,
             known: (0..u64::from(expected.tasks)).map(second).collect(),
             rest: 1_000,
         },
-        second: Capacity::PerStretch { width: STEPS_PER_S as u64, known: Vec::new(), rest: 1_000 },
+        second: Capacity::PerInterval { width: STEPS_PER_S as u64, known: Vec::new(), rest: 1_000 },
         service: Service::Exponential(800.0),
         refusal: 40,
         hint_s: expected.hint_s,
         horizon: 1 << 40,
         steps_per_s: STEPS_PER_S,
-        least_wait: 1,
+        min_wait: 1,
     }
 }
 
-fn named(expected: &Expected) -> Named {
+fn named(expected: &Expected) -> NamedPolicy {
     let waits = Schedule { base_s: expected.base_s, factor: 2.0, cap_s: 30.0, jitter: Jitter::Full };
-    let terms = Terms { base: Strategy::plain(waits, 12), declared: None };
+    let terms = PolicyTerms { base: Strategy::plain(waits, 12), declared: None };
     terms.read(&[expected.policy.to_owned()]).unwrap().remove(0)
 }
 

@@ -3,7 +3,7 @@
 use crate::common::{repo, run_in};
 use retrylens::model::{Jitter, Schedule};
 use retrylens::policy::Strategy;
-use retrylens::simulate::{Arrivals, Capacity, Named, Service, Setup, emit};
+use retrylens::simulate::{Arrivals, Capacity, NamedPolicy, Service, Setup, emit};
 use serde_json::Value;
 use std::path::Path;
 
@@ -13,16 +13,16 @@ fn large_incident(path: &Path, seed: u64) {
     let waits = Schedule { base_s: 0.5, factor: 2.0, cap_s: 8.0, jitter: Jitter::Below(0.25) };
     let setup = Setup {
         arrivals: Arrivals::Poisson(3_000, 200.0),
-        capacity: Capacity::PerStretch { width: 1_000, known: (0..600).map(second).collect(), rest: 12 },
+        capacity: Capacity::PerInterval { width: 1_000, known: (0..600).map(second).collect(), rest: 12 },
         second: Capacity::per_step(0),
         service: Service::Exponential(900.0),
         refusal: 30,
         hint_s: None,
         horizon: 1 << 40,
         steps_per_s: 1_000.0,
-        least_wait: 1,
+        min_wait: 1,
     };
-    let policy = Named { name: "sdk".to_owned(), strategy: Strategy::plain(waits, 3) };
+    let policy = NamedPolicy { name: "sdk".to_owned(), strategy: Strategy::plain(waits, 3) };
     let mut log = Vec::new();
     emit(&setup, &policy, seed, &mut log).unwrap();
     std::fs::write(path, log).unwrap();
@@ -159,4 +159,25 @@ fn two_counts_of_one_incident_are_explained() {
     let expected = format!("the incident alone has {} failures in {} attempts.", worst["failed"], worst["sends"]);
     let said = told["summary"][1].as_str().unwrap().replace(',', "");
     assert!(said.ends_with(&expected), "{expected} {said}");
+}
+
+#[test]
+fn calls_that_another_model_answered_are_told_from_those_that_failed() {
+    let line = |call: u8, attempt: u8, model: &str, at: u8, status: u16| {
+        format!(
+            "{{\"ts\":\"2026-01-05T10:00:{at:02}Z\",\"run_id\":\"r\",\"call_id\":\"c{call}\",\"attempt\":{attempt},\"provider\":\"p\",\
+             \"model\":\"{model}\",\"status\":{status},\"duration_ms\":300}}\n"
+        )
+    };
+    let refused = |call: u8| [line(call, 1, "big", call, 529), line(call, 2, "big", call + 2, 529)].concat();
+    let mut log: String = (10..16).map(refused).collect();
+    log += &(10..14).map(|call| line(call, 3, "small", call + 4, 200)).collect::<String>();
+    log += &(30..40).map(|call| line(call, 1, "big", call, 200)).collect::<String>();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("log.jsonl"), log).unwrap();
+    let arguments = ["simulate", "--no-config", "--complete", "--from-log", "log.jsonl", "--format", "json"];
+    let told = run_in(folder.path(), &arguments).json();
+    let summary = told["summary"].to_string();
+    assert_eq!(told["observed"]["lost"], 6.0, "{told}");
+    assert!(summary.contains("another answered 4 of the calls that failed here"), "{summary}");
 }

@@ -3,7 +3,7 @@
 //! Sources: Envoy docs, Access logging; Envoy AI Gateway docs, Access logs.
 
 use super::envoy_flags::put_ending;
-use super::{address, envoy_text};
+use super::envoy_text;
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::formats::exchanges::trace_of;
@@ -12,7 +12,7 @@ use crate::ingest::formats::model_api;
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
 use crate::ingest::record::scalar::Scalar;
-use crate::ingest::record::{Field, Record};
+use crate::ingest::record::{Field, Record, address_in};
 use crate::ingest::sink::Sink;
 
 /// Format of Envoy access logs: one client request per line.
@@ -122,7 +122,7 @@ fn read_object(members: &Members<'_>, sink: &mut Sink<'_>, raw: &str, at: Positi
     }
     record.put(Field::Endpoint, members.scalar("authority"));
     let client = members.first(&CLIENT_ADDRESSES).into_text();
-    record.put(Field::Host, client.as_deref().and_then(address).map(str::to_owned));
+    record.put(Field::Host, client.as_deref().and_then(address_in).map(str::to_owned));
     let trace = members.scalar_text("traceparent");
     record.put(Field::RunId, trace.as_deref().and_then(trace_of).map(str::to_owned));
     // The proxy's count of upstream attempts, which it also sends as a response header.

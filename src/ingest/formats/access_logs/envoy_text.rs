@@ -1,10 +1,10 @@
 //! Envoy's default text format, and that of Istio, which adds fields after the response flags.
 
 use super::envoy_flags::put_ending;
-use super::{Token, address, tokens};
+use super::{Token, tokens};
 use crate::ingest::formats::model_api;
 use crate::ingest::position::Position;
-use crate::ingest::record::{Field, Record};
+use crate::ingest::record::{Field, Record, address_in};
 use crate::ingest::sink::Sink;
 
 /// `[start] "POST /path HTTP/2" code flags .. rx tx duration upstream "for" "agent" "id" "authority" "upstream" ..`
@@ -52,7 +52,7 @@ impl<'l> EnvoyLine<'l> {
             flags: flags.value(),
             details,
             duration: value_at(2),
-            address: value_at(NUMERIC_FIELDS).and_then(address),
+            address: value_at(NUMERIC_FIELDS).and_then(address_in),
             agent: value_at(NUMERIC_FIELDS + 1),
             request_id: value_at(NUMERIC_FIELDS + 2),
             authority: value_at(NUMERIC_FIELDS + 3),

@@ -8,7 +8,6 @@ mod nginx_fields;
 
 pub(in crate::ingest) use envoy::Envoy;
 pub(in crate::ingest) use nginx::Nginx;
-use std::net::IpAddr;
 
 /// One field of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,18 +66,6 @@ fn closing_quote(text: &str) -> Option<usize> {
     }
 }
 
-/// Returns the address of a client, the first of a list as in `X-Forwarded-For`, without its port.
-fn address(text: &str) -> Option<&str> {
-    let first = text.split(',').next().unwrap_or(text).trim();
-    let is_ip = |text: &str| text.parse::<IpAddr>().is_ok();
-    let without_port = match first.rsplit_once(':') {
-        _ if is_ip(first) => first,
-        Some((address, _)) => address.trim_matches(['[', ']']),
-        None => first,
-    };
-    is_ip(without_port).then_some(without_port)
-}
-
 impl<'l> Token<'l> {
     /// Returns the text, or `None` if it is empty or `-`.
     fn value(self) -> Option<&'l str> {
@@ -104,21 +91,6 @@ impl<'l> Token<'l> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-
-    #[test]
-    fn an_address_is_read_without_its_port() {
-        for (text, expected) in [
-            ("10.0.0.1", Some("10.0.0.1")),
-            ("10.0.0.1:44312", Some("10.0.0.1")),
-            ("10.0.0.1, 10.9.9.9", Some("10.0.0.1")),
-            ("2001:db8::1", Some("2001:db8::1")),
-            ("[2001:db8::1]:443", Some("2001:db8::1")),
-            ("upstream_a", None),
-            ("-", None),
-        ] {
-            assert_eq!(address(text), expected, "{text}");
-        }
-    }
 
     #[test]
     fn fields_are_quoted_in_brackets_or_between_spaces() {

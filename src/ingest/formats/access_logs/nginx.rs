@@ -2,14 +2,14 @@
 //! upstream server tried for one.
 
 use super::nginx_fields::Upstream;
-use super::{address, tokens};
+use super::tokens;
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match};
 use crate::ingest::formats::json_objects::Members;
 use crate::ingest::formats::model_api;
 use crate::ingest::head::Head;
 use crate::ingest::position::Position;
-use crate::ingest::record::{FINGERPRINT, Field, Record};
+use crate::ingest::record::{FINGERPRINT, Field, Record, address_in};
 use crate::ingest::sink::Sink;
 use crate::ingest::timestamp;
 use std::borrow::Cow;
@@ -94,7 +94,7 @@ fn from_combined_format(line: &str) -> Option<ServedRequest<'_>> {
         ended: Cow::Borrowed(time.text),
         path: Cow::Borrowed(path),
         status: status.status()?,
-        address: tokens[..time_index].iter().find_map(|token| address(token.text)).map(str::to_owned),
+        address: tokens[..time_index].iter().find_map(|token| address_in(token.text)).map(str::to_owned),
         agent: agent.map(Cow::Borrowed),
         upstream: Upstream::of(rest),
     })
@@ -137,7 +137,7 @@ fn from_members<'l>(members: &Members<'l>) -> Option<ServedRequest<'l>> {
         address: members
             .first(&["remote_addr", "http_x_forwarded_for", "client_ip"])
             .into_text()
-            .and_then(|text| address(&text).map(str::to_owned)),
+            .and_then(|text| address_in(&text).map(str::to_owned)),
         agent: members.first(&["http_user_agent", "user_agent"]).into_text(),
         upstream,
     })

@@ -119,8 +119,8 @@ fn put_usage_of_event(record: &mut Record<'_>, event: &Members<'_>) {
 /// Sets the token counts, in the spellings of Anthropic and OpenAI.
 fn put_usage(record: &mut Record<'_>, response: &Members<'_>) {
     let usage = response.object("usage");
-    record.put(Field::InputTokens, usage.first(&["input_tokens", "prompt_tokens"]).integer());
-    record.put(Field::OutputTokens, usage.first(&["output_tokens", "completion_tokens"]).integer());
+    record.put(Field::InputTokens, usage.first(&["input_tokens", "prompt_tokens"]).number());
+    record.put(Field::OutputTokens, usage.first(&["output_tokens", "completion_tokens"]).number());
     record.put(Field::CacheRead, usage.integer("cache_read_input_tokens"));
     record.put(Field::CacheWrite, usage.integer("cache_creation_input_tokens"));
 }

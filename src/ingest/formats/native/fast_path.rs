@@ -5,10 +5,12 @@
 
 use super::give::{Outcome, give};
 use super::learn;
+use super::per_line::{PerLine, Varying};
 use super::plan::Plan;
 use super::prototype::{Budget, Made, Prototype};
-use super::trie::{Fit, ScalarSpan, Trie};
-use crate::ingest::record::{Mapping, Memory, Place, Record, Taken};
+use super::trie::{Collect, Fit, ScalarSpan, Trie};
+use crate::ingest::limits::LONGEST_LINE;
+use crate::ingest::record::{Mapping, Memory, Place, Record};
 use crate::model::AttemptTable;
 
 /// Number of consecutive lines without a fitting plan after which learning pauses: in some logs, no constant bytes
@@ -22,12 +24,14 @@ const LONGEST_PAUSE: u32 = 32 << 10;
 /// Plans and prototypes learned from earlier lines; one instance per worker.
 #[derive(Debug, Default)]
 pub(super) struct FastPath {
-    plans: Trie<Plan>,
-    prototypes: Trie<Prototype>,
+    plans: Trie<Collect, Plan>,
+    prototypes: Trie<Varying, Prototype>,
     budget: Budget,
     /// Number of the table that the prototypes' cached origins belong to.
     table: u64,
     scalars: Vec<ScalarSpan>,
+    /// Whether a prototype fits the line, but its row needs the full record.
+    declined: bool,
     misses: u32,
     pause: u32,
     next_pause: u32,
@@ -44,8 +48,6 @@ pub(super) struct FastPath {
 /// How a line was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Route {
-    /// By a prototype.
-    Prototype,
     /// By a plan.
     Plan,
     /// Not read: left to the strict reader, and not worth learning from.
@@ -79,7 +81,29 @@ impl FastPath {
         }
     }
 
-    /// Reads `line` if its constant bytes are known.
+    /// Reads the first line of `text` if a prototype fits it, and returns its length without its ending.
+    #[inline]
+    pub(super) fn take_similar(
+        &mut self,
+        text: &str,
+        place: &Place<'_>,
+        memory: &mut Memory,
+        table: &mut AttemptTable,
+    ) -> Option<usize> {
+        self.declined = false;
+        if !is_plain(place) {
+            return None;
+        }
+        let mut said = PerLine::new(place.zone);
+        let Fit::Whole(prototype, length) = self.prototypes.fit(text, &mut said) else { return None };
+        (self.misses, self.next_pause) = (0, 0);
+        self.budget.earn();
+        self.declined = length > LONGEST_LINE
+            || prototype.take(&text[..length], &said, place, &mut memory.origins, table).is_none();
+        (!self.declined).then_some(length)
+    }
+
+    /// Reads `line`, which no prototype fits, if its constant bytes are known.
     pub(super) fn read(
         &mut self,
         line: &str,
@@ -91,20 +115,9 @@ impl FastPath {
         if self.closed || self.strict {
             return Route::Strict;
         }
-        // A filter needs the record, and prototypes have no run or call given by the surroundings.
-        let plain = place.filter.is_none() && !place.names_for_others();
-        let mut declined = false;
-        if plain && let Fit::Whole(prototype) = self.prototypes.fit(line.as_bytes(), &mut self.scalars) {
-            (self.misses, self.next_pause) = (0, 0);
-            self.budget.earn();
-            if prototype.take(line, &self.scalars, place, &mut memory.origins, table).is_some() {
-                done(Outcome::Taken(Taken::Attempt));
-                return Route::Prototype;
-            }
-            declined = true;
-        }
-        let plan = match self.plans.fit(line.as_bytes(), &mut self.scalars) {
-            Fit::Whole(plan) => plan,
+        self.scalars.clear();
+        let plan = match self.plans.fit(line, &mut self.scalars) {
+            Fit::Whole(plan, _) => plan,
             Fit::Unusual => {
                 (self.misses, self.next_pause) = (0, 0);
                 return Route::Strict;
@@ -115,9 +128,9 @@ impl FastPath {
         let mut record = Record::default();
         plan.fill(line, &self.scalars, &mut record);
         let is_attempt = give(&record, line, place, memory, table, done);
-        if plain
+        if is_plain(place)
             && is_attempt
-            && !declined
+            && !self.declined
             && table.rows.last().is_some_and(|row| Prototype::is_possible(&record, row))
             && self.budget.spend()
         {
@@ -141,4 +154,11 @@ impl FastPath {
         }
         learn::learn(line, own).into_iter().for_each(|entry| self.plans.add(entry));
     }
+}
+
+/// Whether prototypes may be of use: a filter needs the record, and prototypes have no run or call given by the
+/// surroundings.
+#[inline]
+fn is_plain(place: &Place<'_>) -> bool {
+    place.filter.is_none() && !place.names_for_others()
 }

@@ -2,7 +2,7 @@
 //! reader's.
 
 use super::plan::{ErrorPlan, Member, Op, Plan, Target};
-use super::trie::Entry;
+use super::trie::{Collect, Entry};
 use crate::ingest::record::Mapping;
 use crate::ingest::record::error_body;
 use crate::ingest::record::error_keys::{self, DEEPEST, Key};
@@ -21,13 +21,14 @@ const DEEPEST_SKIPPED: usize = 8;
 
 /// Returns the plan of `line`, which the strict reader has accepted; `own` are the user-defined keys. Returns `None`
 /// if a nested value needs the strict reader.
-pub(super) fn learn(line: &str, own: &Mapping) -> Option<Entry<Plan>> {
+pub(super) fn learn(line: &str, own: &Mapping) -> Option<Entry<Collect, Plan>> {
     if line.len() > LONGEST {
         return None;
     }
     let mut learner = Learner::default();
     learner.record(&mut Reader::new(line), own).ok()?;
-    Some(Entry::cut(line, learner.scalars, learner.plan))
+    let scalars = learner.scalars.into_iter().map(|ends| (ends, Collect));
+    Some(Entry::cut(line, scalars, learner.plan))
 }
 
 #[derive(Default)]

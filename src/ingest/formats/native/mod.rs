@@ -7,6 +7,7 @@ mod per_line;
 mod plan;
 mod prototype;
 mod repair;
+mod slot;
 mod trie;
 
 use crate::ingest::block::Block;
@@ -92,23 +93,35 @@ impl Decoder for NativeDecoder {
         if let To::Rows { memory, .. } = &sink.to {
             self.fast_path.begin(own, sink.reading.keep_ids, memory.table());
         }
-        block.each_line(sink, |sink, line, at| {
+        let mut lines = block.lines();
+        while let Some(at) = lines.position() {
             let place = sink.reading.place(at);
+            if let (To::Rows { table, memory }, Some(text)) = (&mut sink.to, lines.rest())
+                && let Some(length) = self.fast_path.take_similar(text, &place, memory, table)
+            {
+                lines.skip(length);
+                sink.counts.attempt();
+                continue;
+            }
+            let Some(line) = lines.read(sink, at) else { continue };
             let Sink { reading, counts, to, .. } = sink;
-            let To::Rows { table, memory } = to else {
-                return read_strictly(line, own, |piece| look_at(piece, sink, line, at));
-            };
-            read_line(line, &place, &mut self.fast_path, memory, table, |outcome| match outcome {
-                Outcome::Taken(taken) => counts.taken(taken, line, at, reading),
-                Outcome::Misread(field, text) => counts.misread.count(field, &text, at.line),
-                Outcome::Unreadable(column, reason) => counts.reject(at, column, reason, line, reading),
-            });
-        });
+            match to {
+                To::Callback(_) => read_strictly(&line, own, |piece| look_at(piece, sink, &line, at)),
+                To::Rows { table, memory } => {
+                    read_line(&line, &place, &mut self.fast_path, memory, table, |outcome| match outcome {
+                        Outcome::Taken(taken) => counts.taken(taken, &line, at, reading),
+                        Outcome::Misread(field, text) => counts.misread.count(field, &text, at.line),
+                        Outcome::Unreadable(column, reason) => counts.reject(at, column, reason, &line, reading),
+                    });
+                }
+            }
+        }
+        sink.newlines = Some(lines.newlines());
     }
 }
 
-/// Reads one line that is not blank: on the fast path if possible, else by a strict parse into a borrowed record. A
-/// line the strict parse rejects is repaired and read again in pieces.
+/// Reads one line that is not blank, and that no prototype fits: by a plan if possible, else by a strict parse into a
+/// borrowed record. A line the strict parse rejects is repaired and read again in pieces.
 fn read_line(
     line: &str,
     place: &Place<'_>,
@@ -119,7 +132,7 @@ fn read_line(
 ) {
     let own = &place.dialect.fields;
     let route = fast_path.read(line, place, memory, table, &mut done);
-    if matches!(route, Route::Prototype | Route::Plan) {
+    if route == Route::Plan {
         return;
     }
     if line.as_bytes()[0] == b'{' {

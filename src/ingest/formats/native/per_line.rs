@@ -1,136 +1,58 @@
 //! Values that differ from line to line: times, ids, durations, token counts and remaining limits.
 //!
-//! Throughout, `None` means that the full record is needed.
+//! Throughout, `None` means that the full record is needed. What follows a value, such as a closing quote, is not looked
+//! at: the constant bytes after it would not fit.
 
 use super::plan::{Role, Target};
-use super::trie::ScalarSpan;
+use super::slot::{Amount, Slot, Text, Tokens, Unit, varies};
+use super::trie::{ScalarSpan, Step};
 use crate::ingest::conventions::Moments;
 use crate::ingest::record::digits;
-use crate::ingest::record::fields::Field;
-use crate::ingest::record::header_names::{Header, LimitPart};
-use crate::ingest::record::scan::Kind;
+use crate::ingest::record::scan::{self, Kind};
 use crate::ingest::record::{DEAREST_USD, cost_micro_usd, ttft_ms_plus_1};
 use crate::ingest::timestamp;
 use crate::model::{CompactDuration, Detail, LimitKind, Time, Usage, Zone};
 
-/// What a value that differs from line to line sets.
-#[derive(Clone, Copy, Debug)]
-enum Slot {
-    Stamp,
-    Started,
-    Ended,
-    DurationMs,
-    DurationS,
-    DurationUs,
-    DurationNs,
-    DurationBare,
-    TtftMs,
-    ChunkGapMs,
-    Run,
-    Call,
-    Group,
-    RequestHash,
-    /// Index in [`PerLine::request_ids`].
-    RequestId(u8),
-    AwsId,
-    InputTokens,
-    OutputTokens,
-    CacheRead,
-    CacheWrite,
-    CostUsd,
-    Remaining(LimitKind),
-}
-
-impl Slot {
-    /// Returns what a target sets; `None` for one that is the same in lines that are otherwise equal.
-    fn of(target: Target) -> Option<Slot> {
-        Some(match target {
-            Target::Field(field, _) | Target::Usage(field) => match field {
-                Field::Ts => Slot::Stamp,
-                Field::StartedAt => Slot::Started,
-                Field::EndedAt => Slot::Ended,
-                Field::DurationMs => Slot::DurationMs,
-                Field::DurationS => Slot::DurationS,
-                Field::DurationUs => Slot::DurationUs,
-                Field::DurationNs => Slot::DurationNs,
-                Field::DurationBare => Slot::DurationBare,
-                Field::TtftMs => Slot::TtftMs,
-                Field::ChunkGapMs => Slot::ChunkGapMs,
-                Field::RunId => Slot::Run,
-                Field::CallId => Slot::Call,
-                Field::GroupId => Slot::Group,
-                Field::RequestHash => Slot::RequestHash,
-                Field::RequestId => Slot::RequestId(0),
-                Field::AwsRequestId => Slot::AwsId,
-                Field::InputTokens => Slot::InputTokens,
-                Field::OutputTokens => Slot::OutputTokens,
-                Field::CacheRead => Slot::CacheRead,
-                Field::CacheWrite => Slot::CacheWrite,
-                Field::CostUsd => Slot::CostUsd,
-                _ => return None,
-            },
-            Target::Header(header) => match header {
-                Header::RequestId => Slot::RequestId(1),
-                Header::ProxyRequestId => Slot::RequestId(2),
-                Header::AwsRequestId => Slot::AwsId,
-                Header::Limit(LimitPart::Remaining, kind) => Slot::Remaining(kind),
-                _ => return None,
-            },
-            _ => return None,
-        })
-    }
-}
-
-/// Returns whether a value differs from line to line in logs whose lines are otherwise equal.
-pub(super) fn varies(target: Target) -> bool {
-    Slot::of(target).is_some()
-}
-
-/// Returns whether such values are irrelevant for a successful attempt: reset times of limits, and the server's
-/// clock.
-pub(super) fn is_of_failures(target: Target) -> bool {
-    use LimitPart::{Other, Reset, ResetOfRefusal};
-    matches!(target, Target::Header(Header::Limit(Reset | ResetOfRefusal | Other, _) | Header::Date))
-}
-
 /// Values of one line for the targets that [`varies`] accepts.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct PerLine<'l> {
-    pub(super) run: Option<&'l str>,
-    pub(super) call: Option<&'l str>,
-    pub(super) group: Option<&'l str>,
-    pub(super) request_hash: Option<&'l str>,
-    /// Request ids: the provider's own field, that of the response headers, and that of a proxy.
-    pub(super) request_ids: [Option<&'l str>; 3],
-    pub(super) aws_id: bool,
-    pub(super) moments: Moments,
-    pub(super) usage: Option<Usage>,
-    pub(super) has_cost: bool,
-    pub(super) chunk_gap: bool,
+    /// Zone of times that name none.
+    zone: Zone,
+    /// By [`Moment`].
+    times: [Option<Time>; 3],
+    /// By [`Text`].
+    texts: [Option<&'l str>; 7],
+    /// By [`Tokens`].
+    tokens: [Option<i64>; 4],
+    duration: Option<(Unit, f64)>,
+    /// By [`Amount`].
+    amounts: [Option<f64>; 3],
     /// Remaining quota by [`LimitKind`].
     pub(super) remaining: [Option<i64>; LimitKind::ALL.len()],
-    /// Number of durations found.
-    durations: u8,
+    pub(super) aws_id: bool,
 }
 
-/// The varying scalars of a line and their targets.
-#[derive(Debug)]
-pub(super) struct VaryingTargets {
-    /// What each scalar sets, in line order; `None` for scalars that are ignored.
-    slots: Box<[Option<Slot>]>,
-    /// Indices of fields with two spellings: the preferred spelling counts unless it is null.
-    contested: Box<[usize]>,
+/// What one varying scalar of a line sets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Varying {
+    slot: Slot,
+    /// Whether the constant bytes around it have its quotes.
+    quoted: bool,
+    /// Whether it must not be null: another spelling of its field, or another time, would then count.
+    required: bool,
 }
 
-impl VaryingTargets {
-    /// Returns the targets for these roles; `None` if one value may stand in for another.
-    pub(super) fn new(roles: &[Role]) -> Option<VaryingTargets> {
-        let target = |role: &Role| match role {
+impl Varying {
+    /// Returns what each of these scalars sets, given with its role, and where it is read from and to. `None` if one
+    /// value may stand in for another. Of a field with two spellings the preferred one counts, unless it is null. A line
+    /// with two durations needs the full record, where they are compared.
+    pub(super) fn of(scalars: &[(ScalarSpan, Role)]) -> Option<Vec<((usize, usize), Varying)>> {
+        let target = |(_, role): &(ScalarSpan, Role)| match role {
             Role::Is(target) if varies(*target) => Some(*target),
             _ => None,
         };
-        let mut targets: Vec<Option<Target>> = roles.iter().map(target).collect();
-        let mut contested = Vec::new();
+        let mut targets: Vec<Option<Target>> = scalars.iter().map(target).collect();
+        let mut contested = vec![false; targets.len()];
         for later in 0..targets.len() {
             let Some(mine) = targets[later] else { continue };
             let Some(known) = targets[..later].iter().position(|known| known.is_some_and(|it| it.rivals(mine))) else {
@@ -142,193 +64,221 @@ impl VaryingTargets {
                 _ => return None,
             };
             targets[loser] = None;
-            contested.push(winner);
+            contested[winner] = true;
         }
-        // A value that lost to a later one decides nothing.
-        contested.retain(|place| targets[*place].is_some());
-        let slots = targets.into_iter().map(|target| Slot::of(target?)).collect();
-        Some(VaryingTargets { slots, contested: contested.into() })
+        let slots: Vec<Slot> =
+            targets.into_iter().map(|target| target.and_then(Slot::of).unwrap_or(Slot::Ignored)).collect();
+        let durations = slots.iter().filter(|slot| matches!(slot, Slot::Duration(_))).count();
+        let varying = |((scalar, _), (slot, contested)): (&(ScalarSpan, Role), (&Slot, bool))| {
+            let (start, end) = scalar.ends();
+            // A value that lost to a later one decides nothing.
+            let required = matches!(slot, Slot::Time(_)) || contested && *slot != Slot::Ignored;
+            let quoted = scalar.kind == Kind::Text && !matches!(slot, Slot::Ignored | Slot::AwsId);
+            let quotes = usize::from(quoted);
+            ((start + quotes, end - quotes), Varying { slot: *slot, quoted, required })
+        };
+        let all = || scalars.iter().zip(slots.iter().zip(contested)).map(varying).collect();
+        (durations < 2).then(all)
     }
 }
 
-impl Target {
-    /// Returns whether both values are for the same field, so that only one of them counts.
-    fn rivals(self, other: Target) -> bool {
-        match (self, other) {
-            // Only its presence matters.
-            (Target::Field(Field::AwsRequestId, _), _) => false,
-            (Target::Field(a, _) | Target::Usage(a), Target::Field(b, _) | Target::Usage(b)) => a == b,
-            (Target::Header(Header::AwsRequestId), _) => false,
-            (Target::Header(a), Target::Header(b)) => a == b,
-            _ => false,
+impl Step for Varying {
+    type Values<'l> = PerLine<'l>;
+
+    #[inline(always)] // A step of the loop that reads a line.
+    fn read<'l>(self, line: &'l str, start: usize, values: &mut PerLine<'l>) -> Option<usize> {
+        let rest = line.as_bytes().get(start..)?;
+        if !self.quoted && rest.first() == Some(&b'n') {
+            return (rest.starts_with(b"null") && !self.required).then_some(start + 4);
         }
+        let length = match self.slot {
+            Slot::Ignored => scan::scalar(rest)?.1,
+            Slot::AwsId => {
+                values.aws_id = true;
+                scan::scalar(rest)?.1
+            }
+            Slot::Time(which) => {
+                let (time, length) = if self.quoted { time(rest, values.zone)? } else { epoch(rest)? };
+                values.times[which as usize] = Some(time);
+                length
+            }
+            Slot::Text(_) if !self.quoted => return None,
+            Slot::Text(which) => {
+                let end = scan::special(line.as_bytes(), start);
+                values.texts[which as usize] = line.get(start..end);
+                end - start
+            }
+            Slot::Tokens(which) => {
+                let (tokens, length) = self.integer(rest)?;
+                values.tokens[which as usize] = Some(tokens);
+                length
+            }
+            Slot::Remaining(kind) => {
+                let (remaining, length) = self.integer(rest)?;
+                values.remaining[kind as usize] = Some(remaining);
+                length
+            }
+            Slot::Duration(unit) => {
+                let (duration, length) = self.number(rest)?;
+                values.duration = Some((unit, duration));
+                length
+            }
+            Slot::Amount(which) => {
+                let (amount, length) = self.number(rest)?;
+                values.amounts[which as usize] = Some(amount);
+                length
+            }
+        };
+        Some(start + length)
+    }
+}
+
+impl Varying {
+    /// Reads the integer at the start of `bytes`, and returns its length.
+    #[inline(always)]
+    fn integer(self, bytes: &[u8]) -> Option<(i64, usize)> {
+        match digits::leading(bytes)? {
+            (_, 0) => self.negative(bytes),
+            read => (self.quoted || is_number(bytes)).then_some(read),
+        }
+    }
+
+    #[cold]
+    fn negative(self, bytes: &[u8]) -> Option<(i64, usize)> {
+        let digits = bytes.strip_prefix(b"-").filter(|digits| self.quoted || is_number(digits))?;
+        let (value, count) = digits::leading(digits).filter(|(_, count)| *count > 0)?;
+        Some((-value, count + 1))
+    }
+
+    /// Reads the number at the start of `bytes`, which is not in quotes, and returns its length.
+    #[inline(always)]
+    fn number(self, bytes: &[u8]) -> Option<(f64, usize)> {
+        if self.quoted || !is_number(bytes) { None } else { digits::leading_decimal(bytes) }
     }
 }
 
 impl<'l> PerLine<'l> {
-    /// Reads the varying values of `line`, given its scalars.
-    #[inline]
-    pub(super) fn read(
-        &mut self,
-        line: &'l str,
-        scalars: &[ScalarSpan],
-        of_line: &VaryingTargets,
-        zone: Zone,
-    ) -> Option<()> {
-        for (scalar, slot) in scalars.iter().zip(&of_line.slots) {
-            if let Some(slot) = slot {
-                self.set(*slot, Value { line, scalar }, zone)?;
-            }
+    /// Returns the values of a line of which nothing is read yet.
+    pub(super) fn new(zone: Zone) -> PerLine<'l> {
+        PerLine {
+            zone,
+            times: [None; 3],
+            texts: [None; 7],
+            tokens: [None; 4],
+            duration: None,
+            amounts: [None; 3],
+            remaining: [None; LimitKind::ALL.len()],
+            aws_id: false,
         }
-        let is_null = |place: &usize| scalars.get(*place).is_none_or(|scalar| scalar.kind == Kind::Null);
-        // Lines with two durations need the full record, where they are compared.
-        (self.durations < 2 && !of_line.contested.iter().any(is_null)).then_some(())
+    }
+
+    /// Returns an id; an empty one counts as none.
+    #[inline]
+    fn id(&self, which: Text) -> Option<&'l str> {
+        self.texts[which as usize].filter(|text| !text.is_empty())
+    }
+
+    /// Returns the ids of the run, the call and the group.
+    #[inline]
+    pub(super) fn names(&self) -> [Option<&'l str>; 3] {
+        [Text::Run, Text::Call, Text::Group].map(|which| self.id(which))
     }
 
     /// Returns the preferred request id.
     #[inline]
     pub(super) fn request_id(&self) -> Option<&'l str> {
-        let [own, of_headers, of_proxy] = self.request_ids;
-        own.or(of_headers).or(of_proxy)
-    }
-
-    #[inline(always)] // A step of the loop that reads a line.
-    fn set(&mut self, slot: Slot, value: Value<'l, '_>, zone: Zone) -> Option<()> {
-        match slot {
-            Slot::Stamp => self.moments.stamp = Some(value.time(zone)?),
-            Slot::Started => self.moments.started = Some(value.time(zone)?),
-            Slot::Ended => self.moments.ended = Some(value.time(zone)?),
-            Slot::Run => self.run = value.name()?,
-            Slot::Call => self.call = value.name()?,
-            Slot::Group => self.group = value.name()?,
-            Slot::RequestHash => self.request_hash = value.words()?,
-            Slot::RequestId(place) => *self.request_ids.get_mut(usize::from(place))? = value.name()?,
-            Slot::AwsId => self.aws_id |= value.is_some(),
-            Slot::Remaining(kind) => self.remaining[kind as usize] = value.integer()?,
-            Slot::DurationMs => self.took(value.number()?)?,
-            Slot::DurationS => self.took(value.number()?.map(|s| s * 1e3))?,
-            Slot::DurationUs => self.took(value.number()?.map(|us| us / 1e3))?,
-            Slot::DurationNs => self.took(value.number()?.map(|ns| ns / 1e6))?,
-            Slot::DurationBare => {
-                self.moments.bare_duration = value.number()?;
-                possible(self.moments.bare_duration.map(|ns| ns / 1e6), CompactDuration::LONGEST_MS)?;
-                self.durations += u8::from(self.moments.bare_duration.is_some());
-            }
-            Slot::InputTokens => self.consumed(value.integer()?, |usage| &mut usage.input_tokens)?,
-            Slot::OutputTokens => self.consumed(value.integer()?, |usage| &mut usage.output_tokens)?,
-            Slot::CacheRead => self.consumed(value.integer()?, |usage| &mut usage.cache_read_tokens)?,
-            Slot::CacheWrite => self.consumed(value.integer()?, |usage| &mut usage.cache_write_tokens)?,
-            Slot::CostUsd => {
-                let usd = value.number()?;
-                possible(usd, DEAREST_USD)?;
-                if let Some(usd) = usd.filter(|usd| *usd >= 0.0) {
-                    self.has_cost = true;
-                    self.usage.get_or_insert_default().cost_micro_usd = cost_micro_usd(Some(usd));
-                }
-            }
-            Slot::TtftMs => {
-                let ttft = value.number()?;
-                possible(ttft, CompactDuration::LONGEST_MS)?;
-                if let Some(ms) = ttft.filter(|ms| *ms >= 0.0) {
-                    self.usage.get_or_insert_default().ttft_ms_plus_1 = ttft_ms_plus_1(Some(ms));
-                }
-            }
-            Slot::ChunkGapMs => {
-                let gap = value.number()?;
-                // A long gap is stored in a detail beside the row.
-                if gap.is_some_and(|ms| ms >= Detail::MIN_CHUNK_GAP_MS) {
-                    return None;
-                }
-                self.chunk_gap = gap.is_some();
-            }
-        }
-        Some(())
-    }
-
-    /// Sets a token count; `None` for more tokens than a row can store.
-    fn consumed(&mut self, tokens: Option<i64>, which: impl FnOnce(&mut Usage) -> &mut u32) -> Option<()> {
-        if let Some(tokens) = tokens {
-            *which(self.usage.get_or_insert_default()) = u32::try_from(tokens.max(0)).ok()?;
-        }
-        Some(())
+        self.id(Text::RequestId).or_else(|| self.id(Text::HeaderRequestId)).or_else(|| self.id(Text::ProxyRequestId))
     }
 
     #[inline]
-    fn took(&mut self, ms: Option<f64>) -> Option<()> {
-        possible(ms, CompactDuration::LONGEST_MS)?;
-        self.durations += u8::from(ms.is_some());
-        self.moments.duration_ms = ms.or(self.moments.duration_ms);
-        Some(())
+    pub(super) fn request_hash(&self) -> Option<&'l str> {
+        self.texts[Text::RequestHash as usize]
+    }
+
+    /// Returns the times and the duration.
+    #[inline]
+    pub(super) fn moments(&self) -> Option<Moments> {
+        let [stamp, started, ended] = self.times;
+        let (duration_ms, bare_duration) = match self.duration {
+            Some((Unit::Ms, ms)) => (Some(ms), None),
+            Some((Unit::S, s)) => (Some(s * 1e3), None),
+            Some((Unit::Us, us)) => (Some(us / 1e3), None),
+            Some((Unit::Ns, ns)) => (Some(ns / 1e6), None),
+            Some((Unit::Bare, bare)) => {
+                possible(Some(bare / 1e6), CompactDuration::LONGEST_MS)?;
+                (None, Some(bare))
+            }
+            None => (None, None),
+        };
+        possible(duration_ms, CompactDuration::LONGEST_MS)?;
+        Some(Moments { stamp, started, ended, duration_ms, bare_duration })
+    }
+
+    /// Returns whether a time between chunks is given; `None` also for a long one, which a detail beside the row stores,
+    /// and for a negative one, which counts as misread.
+    #[inline]
+    pub(super) fn has_chunk_gap(&self) -> Option<bool> {
+        let gap = self.amounts[Amount::ChunkGapMs as usize];
+        gap.is_none_or(|ms| (0.0..Detail::MIN_CHUNK_GAP_MS).contains(&ms)).then_some(gap.is_some())
+    }
+
+    #[inline]
+    pub(super) fn has_cost(&self) -> bool {
+        self.amounts[Amount::CostUsd as usize].is_some()
+    }
+
+    /// Returns the usage, if the line has any; `None` also for amounts that are negative or more than a row
+    /// can store, which count as misread.
+    #[inline]
+    pub(super) fn usage(&self) -> Option<Option<Usage>> {
+        let [ttft_ms, _, cost_usd] = self.amounts;
+        if ttft_ms.is_none() && cost_usd.is_none() && self.tokens.iter().all(Option::is_none) {
+            return Some(None);
+        }
+        possible(cost_usd, DEAREST_USD)?;
+        possible(ttft_ms, CompactDuration::LONGEST_MS)?;
+        let tokens = |which: Tokens| u32::try_from(self.tokens[which as usize].unwrap_or_default()).ok();
+        Some(Some(Usage {
+            input_tokens: tokens(Tokens::Input)?,
+            output_tokens: tokens(Tokens::Output)?,
+            cache_read_tokens: tokens(Tokens::CacheRead)?,
+            cache_write_tokens: tokens(Tokens::CacheWrite)?,
+            cost_micro_usd: cost_micro_usd(cost_usd),
+            ttft_ms_plus_1: ttft_ms_plus_1(ttft_ms),
+        }))
     }
 }
 
-/// Returns `None` for a number above `most`, which the record counts as misread.
+/// Returns `None` for a number that is negative or above `most`, which the record counts as misread.
 #[inline]
 fn possible(number: Option<f64>, most: f64) -> Option<()> {
-    number.is_none_or(|number| number <= most).then_some(())
+    number.is_none_or(|number| (0.0..=most).contains(&number)).then_some(())
 }
 
-/// Value of one scalar. Its accessors return `Some(None)` for null.
-#[derive(Clone, Copy)]
-struct Value<'l, 's> {
-    line: &'l str,
-    scalar: &'s ScalarSpan,
+/// Whether digits are a number of JSON, which begins with no zero unless that is its only digit before the point.
+#[inline(always)]
+fn is_number(digits: &[u8]) -> bool {
+    digits.first() != Some(&b'0') || !digits.get(1).is_some_and(u8::is_ascii_digit)
 }
 
-impl<'l> Value<'l, '_> {
-    /// Returns the bytes of the scalar without its `quotes` at either end.
-    #[inline]
-    fn bytes(self, quotes: usize) -> &'l [u8] {
-        let end = (self.scalar.end as usize).saturating_sub(quotes);
-        self.line.as_bytes().get(self.scalar.start as usize + quotes..end).unwrap_or_default()
-    }
+/// Reads the number since the epoch at the start of `bytes`, and returns its length.
+fn epoch(bytes: &[u8]) -> Option<(Time, usize)> {
+    let (value, count) = digits::leading(bytes).filter(|(_, count)| *count > 0 && is_number(bytes))?;
+    Some((timestamp::from_integer(value)?, count))
+}
 
-    fn is_some(self) -> bool {
-        self.scalar.kind != Kind::Null
+/// Reads the time at the start of `bytes`, a text in quotes, and returns its length.
+#[inline(always)]
+fn time(bytes: &[u8], zone: Zone) -> Option<(Time, usize)> {
+    match timestamp::leading_rfc3339_utc(bytes) {
+        Some(read) if bytes.get(read.1) == Some(&b'"') => Some(read),
+        _ => other_time(bytes, zone),
     }
+}
 
-    #[inline]
-    fn words(self) -> Option<Option<&'l str>> {
-        match self.scalar.kind {
-            Kind::Null => Some(None),
-            Kind::Text => self.scalar.inside(self.line).map(Some),
-            _ => None,
-        }
-    }
-
-    /// Like [`Value::words`] for an id: an empty one counts as null.
-    #[inline]
-    fn name(self) -> Option<Option<&'l str>> {
-        self.words().map(|text| text.filter(|text| !text.is_empty()))
-    }
-
-    #[inline]
-    fn integer(self) -> Option<Option<i64>> {
-        match self.scalar.kind {
-            Kind::Null => Some(None),
-            Kind::Integer => digits::integer(self.bytes(0)).map(Some),
-            Kind::Text => digits::integer(self.bytes(1)).map(Some),
-            _ => None,
-        }
-    }
-
-    /// Returns a number that is not in quotes.
-    #[inline]
-    fn number(self) -> Option<Option<f64>> {
-        match self.scalar.kind {
-            Kind::Null => Some(None),
-            Kind::Integer | Kind::Decimal => digits::decimal(self.bytes(0)).map(Some),
-            _ => None,
-        }
-    }
-
-    /// Returns a time; `None` also if it is null.
-    #[inline(always)]
-    fn time(self, zone: Zone) -> Option<Time> {
-        match self.scalar.kind {
-            Kind::Text => timestamp::from_text(self.words()??, zone),
-            Kind::Integer => timestamp::from_integer(digits::integer(self.bytes(0))?),
-            _ => None,
-        }
-    }
+/// Like [`time`], for a text in any format.
+#[inline(never)]
+fn other_time(bytes: &[u8], zone: Zone) -> Option<(Time, usize)> {
+    let text = std::str::from_utf8(bytes.get(..scan::special(bytes, 0))?).ok()?;
+    Some((timestamp::from_text(text, zone)?, text.len()))
 }

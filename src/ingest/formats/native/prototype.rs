@@ -1,9 +1,10 @@
 //! Prototypes: the row of one line as a pattern for others. Most lines of a log differ from an earlier one only in
 //! times, ids and amounts.
 
-use super::per_line::{PerLine, VaryingTargets, is_of_failures, varies};
+use super::per_line::{PerLine, Varying};
 use super::plan::{Plan, Role, Target};
-use super::trie::{Entry, ScalarSpan};
+use super::slot::{is_of_failures, varies};
+use super::trie::{Entry, ScalarSpan, Step};
 use crate::ingest::record::fields::Field;
 use crate::ingest::record::header_names::Header;
 use crate::ingest::record::origins::{NAMES, Origins};
@@ -27,12 +28,11 @@ pub(super) struct Prototype {
     detail: Option<Detail>,
     /// Whether attempts are numbered, so that a group is a call.
     is_numbered: bool,
-    /// Limits per interval, by [`LimitKind`].
-    limits: [Option<i64>; LimitKind::ALL.len()],
+    /// Limits per interval.
+    limits: Vec<(LimitKind, i64)>,
     names: [Box<str>; NAMES],
     /// Origin of these names in the current table, set on first use.
     pub(super) origin: Option<(Origin, OriginId)>,
-    targets: VaryingTargets,
 }
 
 /// A line with its row already made, and everything it was made from.
@@ -58,7 +58,7 @@ impl Prototype {
     }
 
     /// Returns the prototype of a line; `None` if its row depends on values that lines like it need not share.
-    pub(super) fn learn(made: &Made<'_, '_>) -> Option<Entry<Prototype>> {
+    pub(super) fn learn(made: &Made<'_, '_>) -> Option<Entry<Varying, Prototype>> {
         let Made { line, scalars, plan, record, place, table } = *made;
         let row = *table.rows.last()?;
         let detail = table.detail(&row).copied();
@@ -73,74 +73,68 @@ impl Prototype {
             Role::Is(target) => varies(target) || is_of_failures(target) || (is_bare && is_of_retries(target)),
             Role::Part => false,
         };
-        let (cuts, roles): (Vec<_>, Vec<Role>) = scalars
-            .iter()
-            .zip(roles)
-            .filter(|(_, role)| differs(*role))
-            .map(|(scalar, role)| (scalar.ends(), role))
-            .unzip();
+        let differing: Vec<(ScalarSpan, Role)> =
+            scalars.iter().copied().zip(roles).filter(|(_, role)| differs(*role)).collect();
+        let limit = |kind: LimitKind| Some((kind, record.headers.limits[kind as usize].limit?));
         let prototype = Prototype {
             row: Attempt { flags: Flags(row.flags.0 & !VARYING_FLAGS), ..row },
             detail,
             is_numbered: record.is_numbered(),
-            limits: record.headers.limits.map(|reading| reading.limit),
+            limits: LimitKind::ALL.into_iter().filter_map(limit).collect(),
             names: record.origin_names().map(Box::from),
             origin: None,
-            targets: VaryingTargets::new(&roles)?,
         };
+        let cuts = Varying::of(&differing)?;
         prototype.makes_same(made, &row, &cuts).then(|| Entry::cut(line, cuts, prototype))
     }
 
     /// Returns whether the prototype reproduces the row of the line it was learned from.
-    fn makes_same(&self, made: &Made<'_, '_>, row: &Attempt, cuts: &[(usize, usize)]) -> bool {
-        let Made { line, scalars, record, place, table, .. } = *made;
-        let of_cut: Vec<ScalarSpan> = scalars.iter().filter(|scalar| cuts.contains(&scalar.ends())).copied().collect();
-        let mut said = PerLine::default();
-        if said.read(line, &of_cut, &self.targets, place.zone).is_none() {
+    fn makes_same(&self, made: &Made<'_, '_>, row: &Attempt, cuts: &[((usize, usize), Varying)]) -> bool {
+        let Made { line, record, place, table, .. } = *made;
+        let mut said = PerLine::new(place.zone);
+        let mut is_read = |((start, end), step): &((usize, usize), Varying)| {
+            step.read(line, *start, &mut said).is_some_and(|read| read == *end)
+        };
+        if !cuts.iter().all(&mut is_read) {
             return false;
         }
         let remaining = record.headers.limits.map(|reading| reading.remaining);
-        let usage = said.usage.unwrap_or_default();
+        let usage = said.usage().flatten().unwrap_or_default();
         self.row_of(&said, line, place).is_some_and(|mine| Attempt { run: row.run, detail: row.detail, ..mine } == *row)
             && usage == table.usage(table.rows.len() - 1)
             && remaining == said.remaining
     }
 
-    /// Appends the attempt of `line`, given its scalars. Returns `None` if the full record is needed.
+    /// Appends the attempt of `line`, given what varies in it. Returns `None` if the full record is needed.
     #[inline]
     pub(super) fn take(
         &mut self,
         line: &str,
-        scalars: &[ScalarSpan],
+        said: &PerLine<'_>,
         place: &Place<'_>,
         origins: &mut Origins,
         table: &mut AttemptTable,
     ) -> Option<()> {
-        // Filled in place, since moving it is costly.
-        let mut said = PerLine::default();
-        said.read(line, scalars, &self.targets, place.zone)?;
-        let mut row = self.row_of(&said, line, place)?;
+        let (mut row, usage) = (self.row_of(said, line, place)?, said.usage()?);
         let names = &self.names;
         let origin = &*self.origin.get_or_insert_with(|| origins.of(&names.each_ref().map(|name| &**name), table));
         row.origin = origin.1;
         let answered = row.ended();
-        for kind in LimitKind::ALL {
-            if let (Some(limit), Some(remaining)) = (self.limits[kind as usize], said.remaining[kind as usize]) {
-                table.headroom.add(&table.names, origin, answered, Reading { kind, limit, remaining });
-            }
+        for reading in readings(&self.limits, said) {
+            table.headroom.add(&table.names, origin, answered, reading);
         }
-        let (run, call) = self.names_of(&said);
-        let (request_id, request_hash) = (said.request_id(), body_hash(said.request_hash));
+        let (run, call) = self.names_of(said);
+        let (request_id, request_hash) = (said.request_id(), body_hash(said.request_hash()));
         row.run = table.names.intern(run.unwrap_or(place.stream));
         match self.detail {
             None => {
                 row.detail = keep_ids(table, (request_id, call), request_hash, place, row.number);
-                table.push(row, None, said.usage);
+                table.push(row, None, usage);
             }
             Some(detail) => {
                 let (request_id, call_id) =
                     (table.store_text(request_id.map(kept_id)), table.store_text(call.map(kept_id)));
-                table.push(row, Some(Detail { request_id, call_id, request_hash, ..detail }), said.usage);
+                table.push(row, Some(Detail { request_id, call_id, request_hash, ..detail }), usage);
             }
         }
         Some(())
@@ -149,18 +143,16 @@ impl Prototype {
     /// Returns the row of a line, except for what requires the table.
     #[inline(always)] // Moving the returned row costs as much as the rest.
     fn row_of(&self, said: &PerLine<'_>, line: &str, place: &Place<'_>) -> Option<Attempt> {
-        let (sent, duration_ms) = place.conventions.sent(&said.moments)?;
+        let (sent, duration_ms) = place.conventions.sent(&said.moments()?)?;
         let (run, call) = self.names_of(said);
         let request_id = said.request_id();
-        let has_reading =
-            self.limits.iter().zip(&said.remaining).any(|(limit, left)| limit.is_some() && left.is_some());
         let mut flags = self.row.flags;
         flags.set(Flags::REQUEST_ID, request_id.is_some());
         flags.set(Flags::AWS_ID, said.aws_id);
         flags.set(Flags::NO_CALL_ID, call.is_none());
-        flags.set(Flags::CHUNK_GAP, said.chunk_gap);
-        flags.set(Flags::HEADROOM, has_reading);
-        flags.set(Flags::COST, said.has_cost);
+        flags.set(Flags::CHUNK_GAP, said.has_chunk_gap()?);
+        flags.set(Flags::HEADROOM, readings(&self.limits, said).next().is_some());
+        flags.set(Flags::COST, said.has_cost());
         Some(Attempt {
             sent,
             key: fingerprint(run, call, place.stream),
@@ -177,9 +169,18 @@ impl Prototype {
     /// Returns the run and the call.
     #[inline]
     fn names_of<'l>(&self, said: &PerLine<'l>) -> (Option<&'l str>, Option<&'l str>) {
-        let PerLine { run, call, group, .. } = *said;
+        let [run, call, group] = said.names();
         if self.is_numbered { (run, call.or(group)) } else { (run.or(group), call) }
     }
+}
+
+/// Returns the readings of the limits that a line has.
+#[inline]
+fn readings(limits: &[(LimitKind, i64)], said: &PerLine<'_>) -> impl Iterator<Item = Reading> {
+    let remaining = said.remaining;
+    limits.iter().filter_map(move |(kind, limit)| {
+        Some(Reading { kind: *kind, limit: *limit, remaining: remaining[*kind as usize]? })
+    })
 }
 
 /// Returns whether a value may substitute for a varying one that is missing, or decides what that one means.

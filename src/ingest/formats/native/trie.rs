@@ -5,6 +5,19 @@ use crate::ingest::record::scan;
 /// Maximum number of values; when it is reached, all are discarded and learning starts anew.
 const MOST: usize = 256;
 
+/// One of this many lines changes the order in which constant bytes are compared: what is frequent still gets first.
+const RANKING: u32 = 8;
+
+/// What a scalar of a line is read into.
+pub(super) trait Step: Copy + PartialEq {
+    /// What the scalars of one line are read into.
+    type Values<'l>;
+
+    /// Reads the scalar of `line` at `start` and returns its end; `None` if there is none, or if it needs the strict
+    /// reader.
+    fn read<'l>(self, line: &'l str, start: usize, values: &mut Self::Values<'l>) -> Option<usize>;
+}
+
 /// Start and end of a scalar in its line, including quotes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ScalarSpan {
@@ -32,83 +45,120 @@ impl ScalarSpan {
     }
 }
 
+/// Collects the scalar's place and kind.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Collect;
+
+impl Step for Collect {
+    type Values<'l> = Vec<ScalarSpan>;
+
+    #[inline]
+    fn read<'l>(self, line: &'l str, start: usize, scalars: &mut Vec<ScalarSpan>) -> Option<usize> {
+        let (kind, length) = scan::scalar(line.as_bytes().get(start..)?)?;
+        scalars.push(ScalarSpan { start: start as u32, end: (start + length) as u32, kind });
+        Some(start + length)
+    }
+}
+
 /// Maps sequences of constant bytes and scalars to values.
 #[derive(Debug)]
-pub(super) struct Trie<V> {
-    /// Start of every line.
-    root: Node<V>,
+pub(super) struct Trie<S, V> {
+    /// What may begin a line.
+    root: Next<S, V>,
     /// Number of values.
     count: usize,
 }
 
 /// A scalar, and what may follow it.
 #[derive(Debug)]
-struct Node<V> {
+struct Node<S, V> {
     /// Constant bytes before the scalar.
     before: Box<[u8]>,
+    /// What it is read into.
+    step: S,
+    next: Next<S, V>,
+}
+
+/// What may follow a scalar.
+#[derive(Debug)]
+struct Next<S, V> {
     /// Possible next scalars, most frequent first, but none behind one whose constant bytes begin its own: before a
     /// list, an object or whitespace, the longest constant that fits is the right one.
-    next: Vec<Node<V>>,
+    nodes: Vec<Node<S, V>>,
     /// Constant bytes after the last scalar, with the value of each such line.
     ends: Vec<(Box<[u8]>, V)>,
+    /// Number of lines that had a scalar beyond the first.
+    later: u32,
 }
 
 /// Result of matching a line.
 pub(super) enum Fit<'t, V> {
-    /// The line matches; its value.
-    Whole(&'t mut V),
+    /// The line matches; its value, and the length of the line.
+    Whole(&'t mut V, usize),
     /// The line matches so far, but has a scalar that needs the strict reader.
     Unusual,
     /// The line does not match, or is not JSON.
     Other,
 }
 
-/// The constant bytes of a line, and its value.
+/// The constant bytes of a line, what its scalars are read into, and its value.
 #[derive(Debug)]
-pub(super) struct Entry<V> {
-    /// Bytes before each scalar.
-    pub(super) before: Vec<Box<[u8]>>,
+pub(super) struct Entry<S, V> {
+    /// Bytes before each scalar, and what it is read into.
+    pub(super) before: Vec<(Box<[u8]>, S)>,
     /// Bytes after the last scalar.
     pub(super) tail: Box<[u8]>,
     pub(super) value: V,
 }
 
-impl<V> Entry<V> {
+impl<S, V> Entry<S, V> {
     /// Builds an entry from `line` by cutting out scalars given by start and end, including quotes.
-    pub(super) fn cut(line: &str, scalars: impl IntoIterator<Item = (usize, usize)>, value: V) -> Entry<V> {
+    pub(super) fn cut(line: &str, scalars: impl IntoIterator<Item = ((usize, usize), S)>, value: V) -> Entry<S, V> {
         let (bytes, mut from) = (line.as_bytes(), 0);
-        let before = scalars.into_iter().map(|(start, end)| bytes[std::mem::replace(&mut from, end)..start].into());
+        let before = scalars
+            .into_iter()
+            .map(|((start, end), step)| (bytes[std::mem::replace(&mut from, end)..start].into(), step));
         let before = before.collect();
         Entry { before, tail: bytes[from..].into(), value }
     }
 }
 
-impl<V> Default for Trie<V> {
+impl<S, V> Default for Trie<S, V> {
     fn default() -> Self {
-        Trie { root: Node::new(Box::default()), count: 0 }
+        Trie { root: Next::default(), count: 0 }
     }
 }
 
-impl<V> Trie<V> {
+impl<S, V> Default for Next<S, V> {
+    fn default() -> Self {
+        Next { nodes: Vec::new(), ends: Vec::new(), later: 0 }
+    }
+}
+
+impl<S: Step, V> Trie<S, V> {
     /// Removes all values.
     pub(super) fn clear(&mut self) {
         *self = Trie::default();
     }
 
-    /// Adds a value unless the same bytes already have one.
-    pub(super) fn add(&mut self, Entry { before, tail, value }: Entry<V>) {
+    /// Adds a value unless the same bytes already have one, or a scalar in the same place is read into something else.
+    pub(super) fn add(&mut self, Entry { before, tail, value }: Entry<S, V>) {
         if self.count >= MOST {
             self.clear();
         }
         let mut here = &mut self.root;
-        for before in before {
-            let place = here.next.iter().position(|node| node.before == before).unwrap_or_else(|| {
-                let shorter = here.next.iter().position(|node| before.starts_with(&node.before));
-                let place = shorter.unwrap_or(here.next.len());
-                here.next.insert(place, Node::new(before));
+        for (before, step) in before {
+            let place = here.nodes.iter().position(|node| node.before == before).unwrap_or_else(|| {
+                let shorter = here.nodes.iter().position(|node| before.starts_with(&node.before));
+                let place = shorter.unwrap_or(here.nodes.len());
+                here.nodes.insert(place, Node { before, step, next: Next::default() });
                 place
             });
-            here = &mut here.next[place];
+            let node = &mut here.nodes[place];
+            if node.step != step {
+                return;
+            }
+            here = &mut node.next;
         }
         if !here.ends.iter().any(|(end, _)| *end == tail) {
             here.ends.push((tail, value));
@@ -121,68 +171,76 @@ impl<V> Trie<V> {
         self.root.each(visit);
     }
 
-    /// Finds the value of `line` and collects its scalars in order.
+    /// Finds the value of the first line of `text` and reads its scalars, in order.
     #[inline(never)] // As a function of its own, its loop gets all registers, which saves more than the call costs.
-    pub(super) fn fit(&mut self, line: &[u8], scalars: &mut Vec<ScalarSpan>) -> Fit<'_, V> {
-        scalars.clear();
-        let (mut here, mut rest) = (&mut self.root, line);
+    pub(super) fn fit<'l>(&mut self, text: &'l str, values: &mut S::Values<'l>) -> Fit<'_, V> {
+        let (mut here, mut at) = (&mut self.root, 0);
         loop {
+            let Some(rest) = text.as_bytes().get(at..) else { return Fit::Other };
             if !here.ends.is_empty()
-                && let Some(nth) = here.ends.iter().position(|(end, _)| **end == *rest)
+                && let Some(nth) = here.ends.iter().position(|(end, _)| ends_with(rest, end))
             {
-                return Fit::Whole(&mut here.ends[nth].1);
+                let (end, value) = &mut here.ends[nth];
+                return Fit::Whole(value, at + end.len());
             }
-            let first = here.next.first().and_then(|node| scan::after(rest, &node.before)).map(|after| (0, after));
-            let Some((rank, after)) = first.or_else(|| here.later(rest)) else { return Fit::Other };
-            let Some((kind, length)) = scan::scalar(after) else {
-                return if after.first().is_some_and(scan::begins_scalar) { Fit::Unusual } else { Fit::Other };
+            let rank = match here.nodes.first() {
+                Some(node) if scan::starts_with(rest, &node.before) => 0,
+                _ => match here.later(rest) {
+                    Some(rank) => rank,
+                    None => return Fit::Other,
+                },
             };
-            let start = (line.len() - after.len()) as u32;
-            scalars.push(ScalarSpan { start, end: start + length as u32, kind });
-            let Some(after) = after.get(length..) else { return Fit::Other };
-            rest = after;
-            here = &mut here.next[rank];
+            let node = &mut here.nodes[rank];
+            let start = at + node.before.len();
+            let Some(end) = node.step.read(text, start, values) else {
+                let is_scalar = text.as_bytes().get(start).is_some_and(scan::begins_scalar);
+                return if is_scalar { Fit::Unusual } else { Fit::Other };
+            };
+            at = end;
+            here = &mut node.next;
         }
     }
 }
 
-impl<V> Node<V> {
-    fn new(before: Box<[u8]>) -> Node<V> {
-        Node { before, next: Vec::new(), ends: Vec::new() }
-    }
-
+impl<S, V> Next<S, V> {
     fn each(&mut self, visit: &mut impl FnMut(&mut V)) {
         self.ends.iter_mut().for_each(|(_, value)| visit(value));
-        self.next.iter_mut().for_each(|node| node.each(visit));
+        self.nodes.iter_mut().for_each(|node| node.next.each(visit));
     }
 
-    /// Finds the node beyond the first that `rest` continues with, and moves it one rank up. Returns its new rank, and
-    /// what follows its constant bytes.
+    /// Finds the node beyond the first that `rest` continues with, and now and then moves it one rank up. Returns its
+    /// rank.
     #[inline(never)] // Rarely called.
-    fn later<'r>(&mut self, rest: &'r [u8]) -> Option<(usize, &'r [u8])> {
-        let found = |(rank, node): (usize, &Node<V>)| Some((rank, scan::after(rest, &node.before)?));
-        let (rank, after) = self.next.iter().enumerate().skip(1).find_map(found)?;
-        if self.next[rank - 1].before.starts_with(&self.next[rank].before) {
-            return Some((rank, after));
+    fn later(&mut self, rest: &[u8]) -> Option<usize> {
+        let rank = (1..self.nodes.len()).find(|rank| scan::starts_with(rest, &self.nodes[*rank].before))?;
+        self.later = self.later.wrapping_add(1);
+        if !self.later.is_multiple_of(RANKING) || self.nodes[rank - 1].before.starts_with(&self.nodes[rank].before) {
+            return Some(rank);
         }
-        self.next.swap(rank, rank - 1);
-        Some((rank - 1, after))
+        self.nodes.swap(rank, rank - 1);
+        Some(rank - 1)
     }
+}
+
+/// Whether `rest` has only `end` before the end of its first line.
+#[inline]
+fn ends_with(rest: &[u8], end: &[u8]) -> bool {
+    scan::starts_with(rest, end) && matches!(&rest[end.len()..], [] | [b'\n', ..] | [b'\r', b'\n', ..])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn entry(before: &[&str], tail: &str, value: usize) -> Entry<usize> {
-        let before = before.iter().map(|text| text.as_bytes().into()).collect();
+    fn entry(before: &[&str], tail: &str, value: usize) -> Entry<Collect, usize> {
+        let before = before.iter().map(|text| (text.as_bytes().into(), Collect)).collect();
         Entry { before, tail: tail.as_bytes().into(), value }
     }
 
-    fn fit(trie: &mut Trie<usize>, line: &str) -> (Option<usize>, Vec<String>) {
+    fn fit(trie: &mut Trie<Collect, usize>, line: &str) -> (Option<usize>, Vec<String>) {
         let mut scalars = Vec::new();
-        let found = match trie.fit(line.as_bytes(), &mut scalars) {
-            Fit::Whole(number) => Some(*number),
+        let found = match trie.fit(line, &mut scalars) {
+            Fit::Whole(number, _) => Some(*number),
             Fit::Unusual => None,
             Fit::Other => Some(usize::MAX),
         };
@@ -218,7 +276,7 @@ mod tests {
         let mut trie = Trie::default();
         for number in 0..1000 {
             trie.add(entry(&[&format!("{{\"k{number}\":")], "}", number));
-            assert!(trie.count <= MOST && trie.root.next.len() <= MOST);
+            assert!(trie.count <= MOST && trie.root.nodes.len() <= MOST);
         }
         assert_eq!(fit(&mut trie, r#"{"k999":1}"#).0, Some(999));
     }

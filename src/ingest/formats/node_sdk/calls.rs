@@ -2,7 +2,7 @@
 
 use super::message::{AttemptLine, Message, Next, ObjectKind, Outcome};
 use crate::ingest::formats::text::attempt::{Attempt, Call};
-use crate::ingest::formats::text::clock::Moment;
+use crate::ingest::formats::text::clock::LineTime;
 use crate::ingest::position::Position;
 use crate::ingest::record::FINGERPRINT;
 use crate::ingest::record::json::{Fault, Reader};
@@ -67,13 +67,13 @@ impl Calls {
         &mut self,
         sink: &mut Sink<'_>,
         id: &str,
-        moment: Moment,
+        line_time: LineTime,
         raw: &str,
         at: &Position<'_>,
     ) -> bool {
         let number = self.begin(sink);
         let mut attempt = Attempt::new(raw, at);
-        attempt.begun = Some(moment);
+        attempt.begun = Some(line_time);
         self.add(number, id, attempt);
         true
     }
@@ -84,13 +84,13 @@ impl Calls {
         &mut self,
         sink: &mut Sink<'_>,
         line: &AttemptLine<'_>,
-        mut moment: Moment,
+        mut line_time: LineTime,
         raw: &str,
         at: &Position<'_>,
     ) -> (bool, Time) {
-        let Message::Outcome { url, outcome, duration_ms, next } = line.message else { return (false, moment.at) };
-        if moment.is_made_up() {
-            moment.at = moment.at.plus_us((duration_ms.unwrap_or(0.0) * 1e3) as i64);
+        let Message::Outcome { url, outcome, duration_ms, next } = line.message else { return (false, line_time.at) };
+        if line_time.is_made_up() {
+            line_time.at = line_time.at.plus_us((duration_ms.unwrap_or(0.0) * 1e3) as i64);
         }
         let in_progress = self.in_progress(line.id);
         let is_new = in_progress.is_none();
@@ -99,14 +99,14 @@ impl Calls {
             self.add(number, line.id, Attempt::new(raw, at));
             number
         });
-        let Some(open) = self.open.get_mut(&number) else { return (is_new, moment.at) };
+        let Some(open) = self.open.get_mut(&number) else { return (is_new, line_time.at) };
         open.attempts_left = match next {
             Next::Retry { attempts_left } => Some(attempts_left),
             Next::Exhausted | Next::End => None,
         };
         if let Some(attempt) = open.call.attempts.last_mut() {
             attempt.set_line(raw, at);
-            attempt.ended = Some(moment);
+            attempt.ended = Some(line_time);
             attempt.duration_ms = duration_ms;
             attempt.url = url.to_owned();
             attempt.request_id = line.request_id.map(str::to_owned);
@@ -117,7 +117,7 @@ impl Calls {
             }
         }
         self.mark_updated(number);
-        (is_new, moment.at)
+        (is_new, line_time.at)
     }
 
     /// Processes an object, given as JSON.

@@ -92,15 +92,15 @@ impl NodeDecoder {
         };
         let is_new = match attempt_line.message {
             Message::Outcome { .. } => {
-                let moment = self.clock.read(line, &at, sink.zone());
-                let (is_new, earliest) = self.calls.outcome(sink, &attempt_line, moment, line, &at);
+                let line_time = self.clock.read(line, &at, sink.zone());
+                let (is_new, earliest) = self.calls.outcome(sink, &attempt_line, line_time, line, &at);
                 self.clock.advance_to(earliest);
                 is_new
             }
             Message::Object { kind, literal } => {
                 let is_new = kind == ObjectKind::Request && {
-                    let moment = self.clock.read(line, &at, sink.zone());
-                    self.calls.request(sink, attempt_line.id, moment, line, &at)
+                    let line_time = self.clock.read(line, &at, sink.zone());
+                    self.calls.request(sink, attempt_line.id, line_time, line, &at)
                 };
                 self.object = Some((attempt_line.id.to_owned(), kind, literal.to_owned()));
                 if literal.trim_end().ends_with('}') {

@@ -36,7 +36,7 @@ pub(super) struct Calls {
     has_concurrent: bool,
     /// Number of calls that were given an id.
     named: usize,
-    /// A time that has passed: that at which the latest retry was due.
+    /// A time that has passed: when the latest retry was due that was made.
     pub(super) passed: Time,
 }
 
@@ -73,8 +73,9 @@ impl Calls {
     /// Processes a request being sent. Returns whether it is a new attempt.
     pub(super) fn sent(&mut self, sink: &mut Sink<'_>, url: &str, line: &LogLine<'_>) -> bool {
         if url.is_empty() {
-            let announced = |attempt: &Attempt| !attempt.is_over() && attempt.reported_by & CONNECTION_SENT == 0;
-            if let Some(attempt) = self.last_attempts().find(|attempt| announced(attempt)) {
+            let was_reported_by_sdk =
+                |attempt: &Attempt| !attempt.is_over() && attempt.reported_by & CONNECTION_SENT == 0;
+            if let Some(attempt) = self.last_attempts().find(|attempt| was_reported_by_sdk(attempt)) {
                 attempt.reported_by |= CONNECTION_SENT;
                 // The SDK may log `POST` without a URL too, which is another request.
                 if line.provider.is_none() {
@@ -83,7 +84,7 @@ impl Calls {
             }
         }
         let attempt = self.begin(sink, url, line);
-        attempt.begun = Some(line.moment);
+        attempt.begun = Some(line.time);
         if line.provider.is_none() && url.is_empty() {
             attempt.reported_by |= CONNECTION_SENT;
         }
@@ -95,7 +96,7 @@ impl Calls {
         let source = response.source as u8;
         self.has_responses = true;
         self.has_sdk_lines |= response.source == Source::Sdk;
-        let has_url =
+        let matches_url =
             |attempt: &Attempt| attempt.url.is_empty() || response.url.is_empty() || attempt.url == response.url;
         let reported_by_others = |attempt: &Attempt| {
             attempt.status == Some(response.status) && attempt.reported_by & source == 0 && attempt.planned_ms.is_none()
@@ -103,9 +104,9 @@ impl Calls {
         // Several loggers report each response, that of the connection first. A response of the same status that this
         // logger has not reported yet is taken to be the one that others reported.
         let is_repeated = |attempt: &Attempt| {
-            has_url(attempt) && reported_by_others(attempt) && response.source != Source::Connection
+            matches_url(attempt) && reported_by_others(attempt) && response.source != Source::Connection
         };
-        let is_first = |attempt: &Attempt| has_url(attempt) && !attempt.is_over();
+        let is_first = |attempt: &Attempt| matches_url(attempt) && !attempt.is_over();
         let repeated = self.index(is_repeated);
         let index = repeated.or_else(|| self.index(is_first));
         let are_concurrent = self.are_concurrent(line);
@@ -120,7 +121,7 @@ impl Calls {
         attempt.reported_by |= source;
         if attempt.status.is_none() {
             attempt.set_line(line.text, &line.at);
-            attempt.ended = Some(line.moment);
+            attempt.ended = Some(line.time);
         }
         attempt.status = Some(response.status);
         attempt.headers = response.headers.or(attempt.headers.take());
@@ -153,7 +154,7 @@ impl Calls {
     /// Records that the latest request got no response.
     pub(super) fn raised(&mut self, exception: &str, line: &LogLine<'_>) {
         if let Some(attempt) = self.latest(|attempt| !attempt.is_over()) {
-            attempt.ended = Some(line.moment);
+            attempt.ended = Some(line.time);
             attempt.exception = Some(if exception.is_empty() { "ConnectionError" } else { exception }.to_owned());
         }
     }
@@ -184,12 +185,12 @@ impl Calls {
         line: &LogLine<'_>,
     ) -> (bool, Time) {
         let is_recent = |attempt: &Attempt| {
-            let since = |ended| line.moment.at.us_since(ended);
+            let since = |ended| line.time.at.us_since(ended);
             attempt.ended.is_none_or(|ended| since(ended.at) <= MAX_BODY_READ_US.max(ended.slack_us * 2))
         };
         let may_be_retried = |attempt: &Attempt| {
-            let has_path = attempt.url.is_empty() || path.is_empty() || attempt.url.contains(path);
-            attempt.planned_ms.is_none() && has_path
+            let matches_path = attempt.url.is_empty() || path.is_empty() || attempt.url.contains(path);
+            attempt.planned_ms.is_none() && matches_path
         };
         let failed = |attempt: &Attempt| may_be_retried(attempt) && attempt.failed() && is_recent(attempt);
         // Failures that the SDK retries are preferred to others, which it retries only if the server asks for it.
@@ -212,17 +213,17 @@ impl Calls {
         }
         let is_new = index.is_none();
         let Some(attempt) = self.calls.last_mut().and_then(|call| call.attempts.last_mut()) else {
-            return (false, line.moment.at);
+            return (false, line.time.at);
         };
         if !attempt.is_over() {
-            attempt.ended = Some(line.moment);
+            attempt.ended = Some(line.time);
             attempt.set_line(line.text, &line.at);
             // If the log has lines on responses, there was no response.
             attempt.is_unexplained_failure = true;
             attempt.kind = has_client_lines.then_some("connection_error");
         }
         attempt.planned_ms = Some(wait_ms);
-        let due = attempt.due().unwrap_or(line.moment.at);
+        let due = attempt.due().unwrap_or(line.time.at);
         if let Some((number, _)) = count {
             self.set_count(number);
         }
@@ -270,8 +271,8 @@ impl Calls {
         if options.key.is_some() {
             self.exchange_responses(index, line);
         }
-        let due = self.calls[index].last().and_then(Attempt::due).filter(|_| !line.moment.is_made_up());
-        self.passed = due.map_or(self.passed, |due| due.min(line.moment.at.plus_us(line.moment.slack_us)));
+        let due = self.calls[index].last().and_then(Attempt::due).filter(|_| !line.time.is_made_up());
+        self.passed = due.map_or(self.passed, |due| due.min(line.time.at.plus_us(line.time.slack_us)));
         self.move_to_end(index);
         let last = self.calls.len() - 1;
         let call = &mut self.calls[last];
@@ -280,7 +281,7 @@ impl Calls {
         call.max_tokens = options.max_tokens.or(call.max_tokens);
         call.timeout_ms = options.timeout_ms.or(call.timeout_ms);
         call.is_stream |= options.is_stream;
-        // Each request of the application has its own key, whatever its body.
+        // The key identifies the call, so that another body certainly means another call.
         call.repeats_body |= options.key.is_some();
         call.request_hash = call.request_hash.take().or(options.request_hash);
         call.attempts.push(Attempt::new(line.text, &line.at));

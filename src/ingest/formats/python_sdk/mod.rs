@@ -93,8 +93,8 @@ impl PythonDecoder {
             return sink.noise();
         };
         self.is_in_traceback = false;
-        let moment = self.clock.read(line, &at, sink.zone());
-        let log_line = LogLine { text: line, at, moment, provider: provider_in(&line[..start]) };
+        let time = self.clock.read(line, &at, sink.zone());
+        let log_line = LogLine { text: line, at, time, provider: provider_in(&line[..start]) };
         let begins_attempt = self.take(sink, message, &log_line);
         self.clock.set_earliest(self.calls.passed);
         // The line at which an attempt begins is counted when the attempt is complete.

@@ -5,7 +5,7 @@ mod line_flags;
 
 use super::json_objects::Members;
 use super::text::attempt::{Attempt, Call};
-use super::text::clock::{Clock, Moment};
+use super::text::clock::{Clock, LineTime};
 use super::text::literal::to_json;
 use crate::ingest::block::Block;
 use crate::ingest::format::{Decoder, Format, Match, Order};
@@ -116,7 +116,7 @@ fn fill_from_object(attempt: &mut Attempt, json: String) {
 /// A failed attempt, and where the failure was reported.
 struct OpenAttempt {
     attempt: Attempt,
-    moment: Moment,
+    line_time: LineTime,
     line: u32,
     /// Whether its retry was announced.
     is_announced: bool,
@@ -170,21 +170,21 @@ impl RetryDecoder {
         let Some(failure) = failure else {
             return retry.is_some_and(|retry| self.retry(sink, retry, line, at));
         };
-        let moment = self.clock.read(line, at, sink.zone());
+        let line_time = self.clock.read(line, at, sink.zone());
         // Words in the announcement of a retry are less specific than the failure reported by the line before.
-        if let Some(retry) = retry.filter(|_| !failure.is_specific && self.awaits_retry(&moment)) {
+        if let Some(retry) = retry.filter(|_| !failure.is_specific && self.awaits_retry(&line_time)) {
             self.announce(retry);
             return false;
         }
         self.partial_body = (failure.is_specific && line.ends_with('{')).then(|| "{".to_owned());
-        let is_new = !self.adds_to_latest(&failure, retry.as_ref(), &moment, is_continued(line));
+        let is_new = !self.adds_to_latest(&failure, retry.as_ref(), &line_time, is_continued(line));
         if is_new && retry.is_none() && !failure.is_of_provider {
             // It may be a failure of something else, unless a retry follows.
             self.uncertain = Some((failure, self.lines));
             return false;
         }
         if is_new {
-            self.begin(sink, line, at, moment);
+            self.begin(sink, line, at, line_time);
         }
         // Words in the announcement of a retry are less specific than the failure reported by the line before.
         let earlier =
@@ -195,7 +195,7 @@ impl RetryDecoder {
 
     /// Processes a line that only announces a retry. Returns whether it begins an attempt.
     fn retry(&mut self, sink: &mut Sink<'_>, retry: Retry, line: &str, at: &Position<'_>) -> bool {
-        let moment = self.clock.read(line, at, sink.zone());
+        let line_time = self.clock.read(line, at, sink.zone());
         let awaits_retry = |open: &OpenAttempt| !open.is_announced && is_near(Some(open.line), self.lines);
         if self.open.as_ref().is_some_and(awaits_retry) {
             self.announce(retry);
@@ -206,7 +206,7 @@ impl RetryDecoder {
         if failure.is_none() && (retry.is_last || !retry.has_details()) {
             return false;
         }
-        self.begin(sink, line, at, moment);
+        self.begin(sink, line, at, line_time);
         match failure {
             Some((failure, _)) => self.fill(failure, Some(retry)),
             None => self.announce(retry),
@@ -215,19 +215,26 @@ impl RetryDecoder {
     }
 
     /// Returns whether the line before reported the latest failure, whose retry was not announced yet.
-    fn awaits_retry(&self, moment: &Moment) -> bool {
+    fn awaits_retry(&self, line_time: &LineTime) -> bool {
         let is_next_line = |open: &OpenAttempt| !open.is_announced && self.lines.saturating_sub(open.line) <= 1;
-        let is_same_time =
-            |open: &OpenAttempt| moment.is_made_up() || moment.at.us_since(open.moment.at).abs() <= SAME_FAILURE_US;
+        let is_same_time = |open: &OpenAttempt| {
+            line_time.is_made_up() || line_time.at.us_since(open.line_time.at).abs() <= SAME_FAILURE_US
+        };
         self.open.as_ref().is_some_and(|open| is_next_line(open) && is_same_time(open))
     }
 
     /// Returns whether a line is about the latest failure rather than another one.
-    fn adds_to_latest(&self, failure: &Failure, retry: Option<&Retry>, moment: &Moment, is_continued: bool) -> bool {
+    fn adds_to_latest(
+        &self,
+        failure: &Failure,
+        retry: Option<&Retry>,
+        line_time: &LineTime,
+        is_continued: bool,
+    ) -> bool {
         let Some(open) = &self.open else { return false };
         let attempt = &open.attempt;
         let is_near = is_near(Some(open.line), self.lines);
-        let is_same_time = !moment.is_made_up() && moment.at.us_since(open.moment.at).abs() <= SAME_FAILURE_US;
+        let is_same_time = !line_time.is_made_up() && line_time.at.us_since(open.line_time.at).abs() <= SAME_FAILURE_US;
         let may_be_same = attempt.status.is_none() || failure.status.is_none() || attempt.status == failure.status;
         let lacks_body = !attempt.error.as_deref().is_some_and(|error| error.starts_with('{'));
         is_near
@@ -238,12 +245,12 @@ impl RetryDecoder {
     }
 
     /// Begins a failed attempt, after emitting the latest one.
-    fn begin(&mut self, sink: &mut Sink<'_>, line: &str, at: &Position<'_>, moment: Moment) {
+    fn begin(&mut self, sink: &mut Sink<'_>, line: &str, at: &Position<'_>, line_time: LineTime) {
         self.emit(sink);
         let mut attempt = Attempt::new(line, at);
-        attempt.ended = Some(moment);
+        attempt.ended = Some(line_time);
         attempt.is_unexplained_failure = true;
-        self.open = Some(OpenAttempt { attempt, moment, line: self.lines, is_announced: false });
+        self.open = Some(OpenAttempt { attempt, line_time, line: self.lines, is_announced: false });
     }
 
     /// Adds a failure and the announcement of its retry to the latest attempt.

@@ -1,6 +1,6 @@
 //! Attempts assembled from several lines, and the calls of an SDK they belong to.
 
-use super::clock::Moment;
+use super::clock::LineTime;
 use crate::ingest::position::{Defaults, Position};
 use crate::ingest::record::{Field, Record, Times, provider_in};
 use crate::ingest::sink::Sink;
@@ -15,9 +15,9 @@ pub(in crate::ingest::formats) struct Attempt {
     /// Text of the line that represents the attempt.
     raw: String,
     /// When it was sent, if a line says so.
-    pub(in crate::ingest::formats) begun: Option<Moment>,
+    pub(in crate::ingest::formats) begun: Option<LineTime>,
     /// When its response or failure was logged.
-    pub(in crate::ingest::formats) ended: Option<Moment>,
+    pub(in crate::ingest::formats) ended: Option<LineTime>,
     pub(in crate::ingest::formats) duration_ms: Option<f64>,
     pub(in crate::ingest::formats) url: String,
     pub(in crate::ingest::formats) status: Option<i64>,
@@ -147,9 +147,9 @@ impl Call {
             record.put(Field::SdkRetryCount, self.is_counted.then_some(count));
             record.put(Field::StartedAt, times.sent.0);
             record.put(Field::EndedAt, times.ended.map(|time| time.0));
-            let moment = attempt.ended.or(attempt.begun);
-            record.times = moment.map_or(Times::Dated, Moment::times);
-            record.whole_seconds = moment.is_some_and(|moment| moment.is_whole_seconds);
+            let line_time = attempt.ended.or(attempt.begun);
+            record.times = line_time.map_or(Times::Dated, |line_time| line_time.times);
+            record.whole_seconds = line_time.is_some_and(|line_time| line_time.is_whole_seconds);
             sink.record(&record, &attempt.raw, at);
         }
     }
@@ -191,7 +191,7 @@ fn schedule(attempts: &[Attempt]) -> Vec<AttemptTimes> {
     let mut due: Option<Time> = None;
     let mut times = Vec::with_capacity(attempts.len());
     for attempt in attempts {
-        let mut shifted = |moment: Moment| (moment.at.plus_us(shifts.next().unwrap_or(0)), moment.slack_us);
+        let mut shifted = |line_time: LineTime| (line_time.at.plus_us(shifts.next().unwrap_or(0)), line_time.slack_us);
         let begun = attempt.begun.map(&mut shifted);
         let ended = attempt.ended.map(&mut shifted);
         // A due time later than the timestamp allows shows that the client did not wait as announced.
@@ -230,15 +230,15 @@ fn shifts_us(attempts: &[Attempt]) -> Vec<i64> {
     // Time of the next line if the first timestamp is not shifted.
     let mut expected: Option<Time> = None;
     for attempt in attempts {
-        for moment in [attempt.begun, attempt.ended].into_iter().flatten() {
-            let lag = expected.map(|expected| moment.at.us_since(expected)).filter(|lag| *lag <= moment.slack_us);
+        for line_time in [attempt.begun, attempt.ended].into_iter().flatten() {
+            let lag = expected.map(|expected| line_time.at.us_since(expected)).filter(|lag| *lag <= line_time.slack_us);
             if lag.is_none() {
                 (first, least, most) = (shifts.len(), 0, i64::MAX);
-                expected = Some(moment.at);
+                expected = Some(line_time.at);
             }
             shifts.push(0);
             let lag = lag.unwrap_or(0);
-            (least, most) = (least.max(lag), most.min(lag + moment.slack_us));
+            (least, most) = (least.max(lag), most.min(lag + line_time.slack_us));
             shifts[first] = least.min(most).max(0);
         }
         expected = expected.map(|expected| expected.plus_us(us_of(attempt.planned_ms)));
@@ -250,13 +250,13 @@ fn shifts_us(attempts: &[Attempt]) -> Vec<i64> {
 mod tests {
     use super::*;
 
-    fn moment(ms: i64) -> Option<Moment> {
-        Some(Moment { at: Time(ms * 1000), slack_us: 999_999, times: Times::Dated, is_whole_seconds: true })
+    fn line_time(ms: i64) -> Option<LineTime> {
+        Some(LineTime { at: Time(ms * 1000), slack_us: 999_999, times: Times::Dated, is_whole_seconds: true })
     }
 
     fn failed(begun: Option<i64>, ended: i64, planned_ms: Option<f64>) -> Attempt {
-        let begun = begun.and_then(moment);
-        Attempt { begun, ended: moment(ended), planned_ms, status: Some(529), ..Attempt::default() }
+        let begun = begun.and_then(line_time);
+        Attempt { begun, ended: line_time(ended), planned_ms, status: Some(529), ..Attempt::default() }
     }
 
     fn waits_ms(attempts: &[Attempt]) -> Vec<i64> {

@@ -5,9 +5,9 @@ use crate::ingest::record::Times;
 use crate::ingest::timestamp;
 use crate::model::{Time, UNDATED_START, UNTIMED_START, Zone};
 
-/// A time read from a log.
+/// The time at which a line was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ingest::formats) struct Moment {
+pub(in crate::ingest::formats) struct LineTime {
     pub(in crate::ingest::formats) at: Time,
     /// The true time may be later by up to this many µs.
     pub(in crate::ingest::formats) slack_us: i64,
@@ -17,12 +17,7 @@ pub(in crate::ingest::formats) struct Moment {
     pub(in crate::ingest::formats) is_whole_seconds: bool,
 }
 
-impl Moment {
-    /// Returns the value for the record's `times`.
-    pub(in crate::ingest::formats) fn times(self) -> Times {
-        self.times
-    }
-
+impl LineTime {
     /// Returns whether no clock was read, so that the time only expresses an order.
     pub(in crate::ingest::formats) fn is_made_up(self) -> bool {
         self.times == Times::OrderOnly
@@ -41,7 +36,7 @@ const MAX_PREFIX: usize = 96;
 /// Assigns times to consecutive lines.
 #[derive(Debug)]
 pub(in crate::ingest::formats) struct Clock {
-    last: Option<Moment>,
+    last: Option<LineTime>,
     /// Earliest possible time of the following lines.
     earliest: Time,
     /// Time of the latest line without any time.
@@ -58,7 +53,7 @@ impl Default for Clock {
 
 impl Clock {
     /// Returns when `line` at position `at` was written.
-    pub(in crate::ingest::formats) fn read(&mut self, line: &str, at: &Position<'_>, zone: Zone) -> Moment {
+    pub(in crate::ingest::formats) fn read(&mut self, line: &str, at: &Position<'_>, zone: Zone) -> LineTime {
         let slack_us = |is_whole| if is_whole { WHOLE_SECOND_US } else { 0 };
         let of_line = leading_time(line, zone).map(|(time, is_whole, _)| (time, slack_us(is_whole), Times::Dated));
         let dated = of_line.or_else(|| Some((at.defaults?.time?, 0, Times::Dated)));
@@ -68,14 +63,14 @@ impl Clock {
             // A line is not earlier than those before it, within the slack of its timestamp.
             let at = stamp.max(self.earliest.min(stamp.plus_us(slack_us)));
             let is_whole_seconds = slack_us > 0;
-            let moment = Moment { at, slack_us: slack_us - at.us_since(stamp), times, is_whole_seconds };
-            (self.earliest, self.last) = (at, Some(moment));
-            return moment;
+            let line_time = LineTime { at, slack_us: slack_us - at.us_since(stamp), times, is_whole_seconds };
+            (self.earliest, self.last) = (at, Some(line_time));
+            return line_time;
         }
         // A line without a time that follows one with a time is taken to be written at that time.
         self.last.unwrap_or_else(|| {
             self.made_up = self.made_up.plus_us(BETWEEN_LINES_US);
-            Moment { at: self.made_up, slack_us: 0, times: Times::OrderOnly, is_whole_seconds: false }
+            LineTime { at: self.made_up, slack_us: 0, times: Times::OrderOnly, is_whole_seconds: false }
         })
     }
 

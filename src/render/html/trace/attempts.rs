@@ -43,24 +43,24 @@ fn is_marked(trace: &Trace, call: &TracedCall, nth: usize) -> bool {
 }
 
 fn row(attempt: &TracedAttempt, is_marked: bool, zone: Zone) -> Markup {
-    let sighting = &attempt.sighting;
+    let attempt_ref = &attempt.attempt_ref;
     let [_, _, number, status, class, answer, right_was, ..] = COLUMNS;
-    let right = attempt.action.filter(|_| sighting.class.is_some()).map_or("", sections::correct_action);
+    let right = attempt.action.filter(|_| attempt_ref.class.is_some()).map_or("", sections::correct_action);
     html! {
         tr.targeted[is_marked] {
             td { @if is_marked { "▶" span.unseen { "the id asked for" } } }
-            td.nowrap { (zone.show(sighting.ts, "%Y-%m-%d %H:%M:%S%.3f")) }
-            td data-name=(number) { (sighting.attempt) @if let Some(count) = attempt.sdk_retry_count { span.faint { " sdk " (count) } } }
-            td data-name=(status) { (sighting.status.map_or_else(|| "none".to_owned(), |status| status.to_string())) }
-            td.nowrap data-name=(class) { (sighting.class.unwrap_or("ok")) }
+            td.nowrap { (zone.show(attempt_ref.ts, "%Y-%m-%d %H:%M:%S%.3f")) }
+            td data-name=(number) { (attempt_ref.attempt) @if let Some(count) = attempt.sdk_retry_count { span.faint { " sdk " (count) } } }
+            td data-name=(status) { (attempt_ref.status.map_or_else(|| "none".to_owned(), |status| status.to_string())) }
+            td.nowrap data-name=(class) { (attempt_ref.class.unwrap_or("ok")) }
             td data-name=(answer) { (words::compact_duration(attempt.duration_ms.unwrap_or(0.0) / 1e3)) }
             td data-name=(right_was) { (right) }
             td.id {
-                (sighting.request_id.as_deref().map_or_else(|| "not logged".to_owned(), name))
+                (attempt_ref.request_id.as_deref().map_or_else(|| "not logged".to_owned(), name))
                 @if let Some(id) = &attempt.platform_id { br; (name(id)) }
             }
             td.id {
-                (name(&sighting.file)) ":" (sighting.line)
+                (name(&attempt_ref.file)) ":" (attempt_ref.line)
                 @for line in sections::view_remarks(attempt) { br; span.faint { (prose(&line)) } }
             }
         }

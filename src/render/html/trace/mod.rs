@@ -19,7 +19,7 @@ use maud::{Markup, html};
 use std::io::{self, Write};
 
 /// Maximum number of calls shown with their attempts.
-const CALLS: usize = 20;
+const MAX_CALLS: usize = 20;
 
 /// Writes `traces` as one self-contained page.
 ///
@@ -32,8 +32,8 @@ pub fn trace(traces: &Traces, options: &HtmlOptions, out: &mut dyn Write) -> io:
     let around: Vec<_> = shown().map(|trace| parts::around(trace, &clock)).collect();
     let support: Vec<_> = shown().filter_map(parts::support).collect();
     let mut sections = vec![Section::new("calls", "Timeline", "", calls)];
-    sections.extend(together(&around).map_err(io::Error::other)?);
-    sections.extend(together(&support).map_err(io::Error::other)?);
+    sections.extend(combined_section(&around).map_err(io::Error::other)?);
+    sections.extend(combined_section(&support).map_err(io::Error::other)?);
     if shown().any(has_raw) {
         let lines = html! { @for trace in shown() { (raw(trace)) } };
         sections.push(Section::new("raw", "Records", "as the log has them, keys masked", lines));
@@ -42,7 +42,7 @@ pub fn trace(traces: &Traces, options: &HtmlOptions, out: &mut dyn Write) -> io:
         title: &format!("Trace of {}", traces.traces.first().map_or_else(String::new, |trace| name(&trace.id))),
         about: html! { (about(traces, options)) },
         lead: html! {
-            @for trace in &traces.traces { h1 { (prose(&words::held(&parts::sentence(trace)))) } }
+            @for trace in &traces.traces { h1 { (prose(&words::with_units_kept(&parts::sentence(trace)))) } }
             p.rest { "Searched: " (parts::search_extent(&traces.searched)) "." }
         },
         sections,
@@ -52,11 +52,11 @@ pub fn trace(traces: &Traces, options: &HtmlOptions, out: &mut dyn Write) -> io:
 }
 
 /// Combines the same section of several traces, one below the other.
-fn together(all: &[document::Section<'_>]) -> Result<Option<Section>, ChartError> {
-    let bodies = all.iter().map(|one| blocks(&one.blocks)).collect::<Result<Vec<_>, _>>()?;
+fn combined_section(all: &[document::Section<'_>]) -> Result<Option<Section>, ChartError> {
+    let bodies = all.iter().map(|section| blocks(&section.blocks)).collect::<Result<Vec<_>, _>>()?;
     let body = html! { @for body in &bodies { (body) } };
     let note = match all {
-        [one] => one.note.as_str(),
+        [section] => section.note.as_str(),
         _ => "",
     };
     Ok(all.first().map(|first| Section::new(first.id, first.title, note, body)))
@@ -65,21 +65,26 @@ fn together(all: &[document::Section<'_>]) -> Result<Option<Section>, ChartError
 /// Returns the further ids, and the time of the first and the last attempt.
 fn about(traces: &Traces, options: &HtmlOptions) -> String {
     let sent = || {
-        traces.traces.iter().flat_map(|trace| &trace.calls).flat_map(|call| &call.attempts).map(|one| one.sighting.ts)
+        traces
+            .traces
+            .iter()
+            .flat_map(|trace| &trace.calls)
+            .flat_map(|call| &call.attempts)
+            .map(|attempt| attempt.attempt_ref.ts)
     };
     let time = sent().min().zip(sent().max()).map(|(first, last)| words::window(Window { first, last }, options.zone));
     traces.traces.iter().skip(1).map(|trace| name(&trace.id)).chain(time).collect::<Vec<_>>().join(" · ")
 }
 
 fn calls(trace: &Trace, options: &HtmlOptions) -> Markup {
-    let more = trace.calls.len().saturating_sub(CALLS) as u64 + trace.calls_omitted;
+    let more = trace.calls.len().saturating_sub(MAX_CALLS) as u64 + trace.calls_omitted;
     html! {
-        @for call in trace.calls.iter().take(CALLS) { (one(trace, call, options)) }
+        @for call in trace.calls.iter().take(MAX_CALLS) { (call_details(trace, call, options)) }
         @if more > 0 { p.note { (more) " more calls are not shown: trace one of them by its id." } }
     }
 }
 
-fn one(trace: &Trace, call: &TracedCall, options: &HtmlOptions) -> Markup {
+fn call_details(trace: &Trace, call: &TracedCall, options: &HtmlOptions) -> Markup {
     let retried = call.attempts.len() > 1;
     let clock = Clock::over(None, options.zone);
     let cost = parts::cost(std::slice::from_ref(call));
@@ -94,20 +99,20 @@ fn one(trace: &Trace, call: &TracedCall, options: &HtmlOptions) -> Markup {
         ("cost", Some(cost.as_str()).filter(|cost| !cost.is_empty())),
     ];
     html! {
-        h3 { (marks::alone(Sign::of(call.outcome, retried && call.outcome == Outcome::Ok))) " " (prose(&parts::ending(call))) }
+        h3 { (marks::sign_only(Sign::of(call.outcome, retried && call.outcome == Outcome::Ok))) " " (prose(&parts::ending(call))) }
         dl.facts {
             @for (term, value) in terms {
                 @if let Some(value) = value { div { dt { (term) } dd.id { (name(value)) } } }
             }
         }
-        @if let Some(beside) = &call.peers { p.note { "Beside " (prose(&parts::beside_peers(call, beside, &clock))) "." } }
+        @if let Some(peers) = &call.peers { p.note { "Beside " (prose(&parts::beside_peers(call, peers, &clock))) "." } }
         (picture::draw(call, options.zone))
         (attempts::table(trace, call, options.zone))
-        @for finding in &call.findings { (found(finding)) }
+        @for finding in &call.findings { (finding_details(finding)) }
     }
 }
 
-fn found(finding: &Finding) -> Markup {
+fn finding_details(finding: &Finding) -> Markup {
     html! {
         details.finding open[finding.severity == Severity::Error] {
             summary { (marks::word(finding.severity.into(), finding.rule)) " " (finding.name) ": " (prose(&finding.message)) }
@@ -125,7 +130,7 @@ fn raw(trace: &Trace) -> Markup {
     html! {
         @for attempt in attempts {
             @if let Some(line) = &attempt.raw {
-                p.note { (name(&attempt.sighting.file)) ":" (attempt.sighting.line) }
+                p.note { (name(&attempt.attempt_ref.file)) ":" (attempt.attempt_ref.line) }
                 p { code { (crate::untrusted::safe(line)) } }
             }
         }

@@ -1,21 +1,21 @@
 //! Surroundings of a traced call: failures on the same scope and elsewhere, and the remaining share of the limits.
 
 use crate::model::units::capitalized;
-use crate::render::document::{Block, Cell, Clock, Column, Facet, Rich, Row, Section, Table, Tone};
+use crate::render::document::{Block, Cell, Clock, Column, Facet, RichText, Row, Section, SpanKind, Table};
 use crate::render::words::{counted, number, percent};
 use crate::report::Share;
 use crate::trace::{Failures, HeadroomAround, LimitReading, Surroundings, Trace};
 
 /// Share of a limit below which it counts as nearly used up.
-const EMPTY: f64 = 0.05;
+const NEARLY_USED_UP: f64 = 0.05;
 
 const FAILURES: [Column; 6] = [
-    Column::words("Failed").cut_to(10),
+    Column::words("Failed").min_width(10),
     Column::number("Attempts"),
     Column::number("Calls").rank(2),
     Column::words("From").rank(1),
     Column::words("To"),
-    Column::id("Where").cut_to(12),
+    Column::id("Where").min_width(12),
 ];
 const HEADROOM: [Column; 5] = [
     Column::words("Left of"),
@@ -29,29 +29,29 @@ const HEADROOM: [Column; 5] = [
 pub(crate) fn around<'a>(trace: &Trace, clock: &Clock) -> Section<'a> {
     let Some(around) = &trace.surroundings else {
         let why = "not read, since the calls span much of the log: --context 1m reads it, a call id narrows it";
-        return Section::new("around", "Around it", "", vec![Block::Prose(Rich::new(Tone::Faint, why))]);
+        return Section::new("around", "Around it", "", vec![Block::Prose(RichText::new(SpanKind::Faint, why))]);
     };
-    let mut blocks = vec![Block::Prose(alone(around).into())];
+    let mut blocks = vec![Block::Prose(other_attempts(around).into())];
     let sides = [("on the same scope", &around.here_failures), ("elsewhere", &around.elsewhere_failures)];
-    let rows = sides.iter().flat_map(|(side, failures)| failures.iter().map(|one| failed(side, one, clock)));
+    let rows = sides.iter().flat_map(|(scope, failures)| failures.iter().map(|one| failure_row(scope, one, clock)));
     let rows: Vec<Row<'a>> = rows.collect();
     if !rows.is_empty() {
         let table = Table::new("", "kind", &FAILURES, rows).limits(4, 4, 50);
         blocks.push(Block::Table(Table { by_facet: true, fixed: true, ..table }));
     }
     if !around.headroom.is_empty() {
-        let rows = around.headroom.iter().map(left_of).collect();
+        let rows = around.headroom.iter().map(headroom_row).collect();
         blocks.push(Block::Table(Table { fixed: true, ..Table::new("", "limit", &HEADROOM, rows) }));
     }
-    let stretch = clock.stretch(around.from, around.until).to_text();
-    Section::new("around", "Around it", format!("{stretch}, other calls"), blocks)
+    let range = clock.range(around.from, around.until).to_text();
+    Section::new("around", "Around it", format!("{range}, other calls"), blocks)
 }
 
-fn failed<'a>(side: &'static str, one: &Failures, clock: &Clock) -> Row<'a> {
+fn failure_row<'a>(scope: &'static str, one: &Failures, clock: &Clock) -> Row<'a> {
     Row {
-        facet: Some(Facet { name: side, sign: None, is_noun: false }),
+        facet: Some(Facet { name: scope, sign: None, is_noun: false }),
         ..Row::new(vec![
-            Cell::new(Rich::new(Tone::Bad, one.class)),
+            Cell::new(RichText::new(SpanKind::Bad, one.class)),
             Cell::count(one.attempts),
             Cell::count(one.calls),
             Cell::new(clock.time(one.first)),
@@ -61,24 +61,24 @@ fn failed<'a>(side: &'static str, one: &Failures, clock: &Clock) -> Row<'a> {
     }
 }
 
-fn left_of<'a>(one: &HeadroomAround) -> Row<'a> {
+fn headroom_row<'a>(one: &HeadroomAround) -> Row<'a> {
     let readings = [one.before, one.least, one.after];
     let limit = readings.iter().flatten().next().map_or_else(String::new, |it| number(it.limit.unsigned_abs()));
-    let [before, least, after] = readings.map(|reading| Cell::new(left(reading)));
+    let [before, least, after] = readings.map(|reading| Cell::new(remaining_text(reading)));
     Row::new(vec![Cell::new(one.limit_kind.label()), before, least, after, Cell::new(limit)])
 }
 
 /// Formats a reading as "1398 (35%)".
-fn left(reading: Option<LimitReading>) -> Rich {
-    let Some(reading) = reading else { return Rich::new(Tone::Faint, "–") };
+fn remaining_text(reading: Option<LimitReading>) -> RichText {
+    let Some(reading) = reading else { return RichText::new(SpanKind::Faint, "–") };
     let ratio = reading.remaining as f64 / reading.limit.max(1) as f64;
-    let tone = if ratio < EMPTY { Tone::Bad } else { Tone::Plain };
+    let kind = if ratio < NEARLY_USED_UP { SpanKind::Bad } else { SpanKind::Plain };
     let remaining = u64::try_from(reading.remaining).unwrap_or(0);
-    Rich::new(tone, format!("{} ({})", number(remaining), percent(ratio)))
+    RichText::new(kind, format!("{} ({})", number(remaining), percent(ratio)))
 }
 
 /// Describes whether other attempts failed at the same time.
-fn alone(around: &Surroundings) -> String {
+fn other_attempts(around: &Surroundings) -> String {
     let others = around.here.of + around.elsewhere.of;
     let alike = around.alike.count;
     if others == 0 {

@@ -1,14 +1,14 @@
 //! Parts of a traced call shared by the formats: the calls found, their surroundings, and details for support.
 
 mod around;
-mod named;
+mod first_sentence;
 mod peers;
 mod support;
 mod views;
 mod wait;
 
 pub(crate) use around::around;
-pub(crate) use named::{cost, ending, sentence};
+pub(crate) use first_sentence::{cost, ending, sentence};
 pub(crate) use peers::beside_peers;
 pub(crate) use support::support;
 pub(crate) use views::view_remarks;

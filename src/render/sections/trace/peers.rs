@@ -7,20 +7,20 @@ use crate::trace::{PeerMeasure, Peers, TracedCall};
 
 /// Describes how long a call took compared with its peers, and where it lost its time.
 pub(crate) fn beside_peers(call: &TracedCall, peers: &Peers, clock: &Clock) -> String {
-    let sentence = sentence(call, peers, &clock.stretch(peers.from, peers.until).to_text());
+    let sentence = sentence(call, peers, &clock.range(peers.from, peers.until).to_text());
     why(peers).into_iter().fold(sentence, |sentence, why| format!("{sentence}; {why}"))
 }
 
 /// Returns, for example, "longer than 38 of 38 other calls of gpt-5 that succeeded too, sent ...: in all 41 s (median
-/// 2.1 s, p95 6 s); ...". `stretch` is the time range in which the peers were sent.
-fn sentence(call: &TracedCall, peers: &Peers, stretch: &str) -> String {
+/// 2.1 s, p95 6 s); ...". `range` is the time range in which the peers were sent.
+fn sentence(call: &TracedCall, peers: &Peers, range: &str) -> String {
     let ended = match call.outcome {
         Outcome::Failed => "that failed too",
         Outcome::Ok | Outcome::Open => "that succeeded too",
     };
     let model = call.model.as_deref().map_or_else(String::new, |model| format!(" of {model}"));
     let longer = peers.elapsed.map_or_else(String::new, |all| format!("longer than {} of ", number(all.below)));
-    let mut text = format!("{longer}{}{model} {ended}, sent {stretch}", counted(peers.calls, "other call"));
+    let mut text = format!("{longer}{}{model} {ended}, sent {range}", counted(peers.calls, "other call"));
     let mut separator = ": ";
     let parts = [
         ("in all", peers.elapsed),
@@ -29,14 +29,14 @@ fn sentence(call: &TracedCall, peers: &Peers, stretch: &str) -> String {
         ("to the first token", peers.first_token),
     ];
     for (what, measure) in parts.into_iter().filter_map(|(what, measure)| Some((what, measure?))) {
-        text.push_str(&format!("{separator}{what} {}", one(&measure)));
+        text.push_str(&format!("{separator}{what} {}", measure_text(&measure)));
         separator = "; ";
     }
     text
 }
 
 /// Formats a measure as "41 s (median 2.1 s, p95 6 s)".
-fn one(measure: &PeerMeasure) -> String {
+fn measure_text(measure: &PeerMeasure) -> String {
     let p95 = measure.p95_s.map_or_else(String::new, |s| format!(", p95 {}", seconds(s)));
     format!("{} (median {}{p95})", seconds(measure.this_s), seconds(measure.median_s))
 }

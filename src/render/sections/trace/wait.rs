@@ -4,49 +4,49 @@ use crate::model::{
     Outcome,
     units::{self, seconds},
 };
-use crate::render::document::Tone;
+use crate::render::document::SpanKind;
 use crate::trace::{TracedAttempt, TracedCall, WaitSource};
 
 /// Waits shorter than this count as none, in seconds.
-const AT_ONCE: f64 = 0.05;
+const NO_WAIT_S: f64 = 0.05;
 
 /// Describes how long the client waited before attempt `nth` and why; `None` for the first attempt.
-pub(crate) fn wait_before(call: &TracedCall, nth: usize) -> Option<(Tone, String)> {
-    let before = &call.attempts[nth.checked_sub(1)?];
+pub(crate) fn wait_before(call: &TracedCall, nth: usize) -> Option<(SpanKind, String)> {
+    let previous = &call.attempts[nth.checked_sub(1)?];
     let attempt = &call.attempts[nth];
     let Some(waited) = attempt.waited_s else {
         return Some((
-            Tone::Caution,
+            SpanKind::Caution,
             "the wait is not known: the times contradict the order of the attempts".to_owned(),
         ));
     };
     // Without a duration the wait is measured from the start of the previous attempt, so it is an upper bound.
-    let took = units::waited(waited, before.duration_ms.is_some());
-    if before.sighting.class.is_none() {
-        return Some((Tone::Plain, format!("sent again {took} after a success")));
+    let took = units::waited(waited, previous.duration_ms.is_some());
+    if previous.attempt_ref.class.is_none() {
+        return Some((SpanKind::Plain, format!("sent again {took} after a success")));
     }
-    Some(by_source(before, attempt.wait_source, waited, &took))
+    Some(by_source(previous, attempt.wait_source, waited, &took))
 }
 
-fn by_source(before: &TracedAttempt, by: Option<WaitSource>, waited: f64, took: &str) -> (Tone, String) {
-    let hint = before.hint_s.map(seconds);
-    let place = place(before);
-    match (by, hint) {
+fn by_source(previous: &TracedAttempt, source: Option<WaitSource>, waited: f64, took: &str) -> (SpanKind, String) {
+    let hint = previous.hint_s.map(seconds);
+    let place = place(previous);
+    match (source, hint) {
         (Some(WaitSource::Server), Some(hint)) if took.ends_with(&hint) => {
-            (Tone::Plain, format!("waited {took} as the server asked ({place})"))
+            (SpanKind::Plain, format!("waited {took} as the server asked ({place})"))
         }
         (Some(WaitSource::Server), Some(hint)) => {
-            (Tone::Plain, format!("waited {took} as the server asked ({hint}, {place})"))
+            (SpanKind::Plain, format!("waited {took} as the server asked ({hint}, {place})"))
         }
         (Some(WaitSource::ClientAgainstServer), Some(hint)) => {
-            (Tone::Bad, format!("waited {took} although the server asked for {hint} ({place})"))
+            (SpanKind::Bad, format!("waited {took} although the server asked for {hint} ({place})"))
         }
-        (Some(WaitSource::ClientPlan), _) => (Tone::Plain, format!("waited {took} as the client had planned")),
-        _ if waited < AT_ONCE => (Tone::Caution, format!("sent again at once ({took}): no backoff")),
-        (_, Some(hint)) if before.hint_s.is_some_and(|s| s > 0.0) => {
-            (Tone::Caution, format!("waited {took}, longer than the {hint} the server asked for ({place})"))
+        (Some(WaitSource::ClientPlan), _) => (SpanKind::Plain, format!("waited {took} as the client had planned")),
+        _ if waited < NO_WAIT_S => (SpanKind::Caution, format!("sent again at once ({took}): no backoff")),
+        (_, Some(hint)) if previous.hint_s.is_some_and(|s| s > 0.0) => {
+            (SpanKind::Caution, format!("waited {took}, longer than the {hint} the server asked for ({place})"))
         }
-        _ => (Tone::Plain, format!("waited {took}: client's own backoff")),
+        _ => (SpanKind::Plain, format!("waited {took}: client's own backoff")),
     }
 }
 
@@ -63,9 +63,9 @@ fn place(attempt: &TracedAttempt) -> &'static str {
 }
 
 /// Describes why no further attempt follows, if the call did not succeed.
-pub(crate) fn after_last(call: &TracedCall) -> Option<(Tone, String)> {
+pub(crate) fn after_last(call: &TracedCall) -> Option<(SpanKind, String)> {
     let last = call.attempts.last()?;
-    last.sighting.class?;
+    last.attempt_ref.class?;
     let asked = last
         .hint_s
         .filter(|s| *s > 0.0)
@@ -74,10 +74,10 @@ pub(crate) fn after_last(call: &TracedCall) -> Option<(Tone, String)> {
     match (call.outcome, last.action) {
         (Outcome::Open, _) => {
             let hint = "(where nothing follows this log, --complete says so)";
-            Some((Tone::Caution, format!("no further attempt in this log{asked} {hint}")))
+            Some((SpanKind::Caution, format!("no further attempt in this log{asked} {hint}")))
         }
         (Outcome::Failed, Some("stop" | "refuse" | "unknown_failure")) => None,
-        (Outcome::Failed, _) => Some((Tone::Plain, format!("given up here{asked}"))),
+        (Outcome::Failed, _) => Some((SpanKind::Plain, format!("given up here{asked}"))),
         (Outcome::Ok, _) => None,
     }
 }

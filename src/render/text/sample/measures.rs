@@ -3,8 +3,8 @@
 use super::at;
 use crate::model::{Dimension, Outcome};
 use crate::report::{
-    AmplifiedSpan, ClassRow, Ending, IncidentClass, IncidentRow, LastFailed, LayerRow, LoadCourse, LoadPoint, LoadRow,
-    RecoveryRow, RecoveryStep, Share, WhoRow,
+    AmplifiedSpan, ClassRow, IncidentClass, IncidentEnd, IncidentRow, LastFailed, LayerRow, LoadPoint, LoadRow,
+    LoadSeries, NameRow, RecoveryRow, RecoveryStep, Share,
 };
 
 pub(super) fn incidents() -> Vec<IncidentRow> {
@@ -17,6 +17,7 @@ pub(super) fn incidents() -> Vec<IncidentRow> {
         last: at(until),
         failed,
         sends: failed * 2,
+        sends_exact: true,
         calls: failed / 3,
         runs,
         runs_exact: runs <= 32,
@@ -25,9 +26,9 @@ pub(super) fn incidents() -> Vec<IncidentRow> {
         request_ids: (1..=3).map(|n| format!("req_{class}{n}")).collect(),
     };
     vec![
-        incident("overloaded", 31, 44, 512, 48, Ending::Recovered),
-        incident("timeout", 102, 103, 9, 2, Ending::GaveUp),
-        incident("rate_limited", 540, 547, 130, 12, Ending::EndOfData),
+        incident("overloaded", 31, 44, 512, 48, IncidentEnd::Recovered),
+        incident("timeout", 102, 103, 9, 2, IncidentEnd::GaveUp),
+        incident("rate_limited", 540, 547, 130, 12, IncidentEnd::EndOfData),
     ]
 }
 
@@ -76,12 +77,12 @@ pub(super) fn load() -> Vec<LoadRow> {
         refused: Share { count: 130, of: calls },
         amplified: Some(span),
         retry_budget: None,
-        course: Some(course()),
+        course: Some(load_series()),
     };
     vec![row("anthropic claude-opus-4-1 org-7f3a", 4000, Some(400)), row("openai gpt-5", 607, None)]
 }
 
-fn course() -> LoadCourse {
+fn load_series() -> LoadSeries {
     let point = |(minute, (sends, refused, in_flight))| LoadPoint {
         at: at(minute),
         sends,
@@ -91,7 +92,7 @@ fn course() -> LoadCourse {
         in_flight,
     };
     let figures = [(40, 0, 2), (412, 90, 37), (260, 40, 12), (55, 0, 3), (60, 0, 3)];
-    LoadCourse { resolution_s: 60.0, points: (31..).zip(figures).map(point).collect() }
+    LoadSeries { resolution_s: 60.0, points: (31..).zip(figures).map(point).collect() }
 }
 
 pub(super) fn layers() -> Vec<LayerRow> {
@@ -112,8 +113,8 @@ pub(super) fn layers() -> Vec<LayerRow> {
 }
 
 /// Two versions of a client, and pods of which one is in trouble.
-pub(super) fn who() -> Vec<WhoRow> {
-    let row = |by, name: Option<&str>, version: Option<&str>, calls, failed, findings| WhoRow {
+pub(super) fn who() -> Vec<NameRow> {
+    let row = |by, name: Option<&str>, version: Option<&str>, calls, failed, findings| NameRow {
         by,
         name: name.map(str::to_owned),
         version: version.map(str::to_owned),

@@ -14,11 +14,12 @@ use std::collections::HashSet;
 use std::io;
 
 /// Width of the labels in the heading of a call, in columns.
-const HANG: usize = 9;
+const LABEL_WIDTH: usize = 9;
 /// Width of the labels in a finding, in columns.
-const LABEL: usize = 8;
+const FINDING_LABEL_WIDTH: usize = 8;
 /// Maximum number of attempts whose proportions are visible in a single bar.
-const STRIP: usize = 14;
+const MAX_BAR_ATTEMPTS: usize = 14;
+
 /// Fixes already shown on the page, by rule.
 #[derive(Debug, Default)]
 pub(super) struct FixesShown(HashSet<(&'static str, String)>);
@@ -57,16 +58,16 @@ fn head(call: &TracedCall, page: &mut Page<'_>) -> io::Result<()> {
     }
     item("time", &Text::plain(time(call, page)), page)?;
     item("cost", &Text::plain(sections::cost(std::slice::from_ref(call))), page)?;
-    if let Some(beside) = &call.peers {
-        let text = sections::beside_peers(call, beside, &page.clock);
+    if let Some(peers) = &call.peers {
+        let text = sections::beside_peers(call, peers, &page.clock);
         item("peers", &Text::plain(text), page)?;
     }
-    let is_few = (2..=STRIP).contains(&call.attempts.len());
-    if is_few && page.width < WIDE { strip(call, page) } else { Ok(()) }
+    let is_few = (2..=MAX_BAR_ATTEMPTS).contains(&call.attempts.len());
+    if is_few && page.width < WIDE { proportion_bar(call, page) } else { Ok(()) }
 }
 
 fn item(label: &str, text: &Text, page: &mut Page<'_>) -> io::Result<()> {
-    page.hanging(Text::styled(style::FAINT, label), HANG, text)
+    page.hanging(Text::styled(style::FAINT, label), LABEL_WIDTH, text)
 }
 
 /// Describes how the attempts were grouped.
@@ -87,7 +88,7 @@ fn grouped(call: &TracedCall) -> String {
 
 /// Formats the start of the call, with the zone of all times below, and its duration.
 fn time(call: &TracedCall, page: &Page<'_>) -> String {
-    let first = call.attempts.iter().map(|attempt| attempt.sighting.ts).min();
+    let first = call.attempts.iter().map(|attempt| attempt.attempt_ref.ts).min();
     let last = call.attempts.iter().map(ended).max();
     let (Some(first), Some(last)) = (first, last) else { return String::new() };
     let start = page.options.zone.show(first, "%Y-%m-%d %H:%M:%S %Z");
@@ -95,17 +96,17 @@ fn time(call: &TracedCall, page: &Page<'_>) -> String {
 }
 
 /// Draws attempts and waits as one bar, in proportion.
-fn strip(call: &TracedCall, page: &mut Page<'_>) -> io::Result<()> {
+fn proportion_bar(call: &TracedCall, page: &mut Page<'_>) -> io::Result<()> {
     let us = |s: f64| (s.max(0.0) * 1e6) as u64;
     let mut parts = Vec::new();
     for attempt in &call.attempts {
         parts.push((us(attempt.waited_s.unwrap_or(0.0)), '░', style::FAINT));
-        let color = if attempt.sighting.class.is_some() { style::RED } else { style::GREEN };
+        let color = if attempt.attempt_ref.class.is_some() { style::RED } else { style::GREEN };
         parts.push((us(attempt.duration_ms.unwrap_or(0.0) / 1e3).max(1), '█', color));
     }
     let total: u64 = parts.iter().map(|(size, ..)| size).sum();
     let legend = "█ attempt ░ wait";
-    let room = page.inner().saturating_sub(HANG + Text::plain(legend).width() + 2);
+    let room = page.inner().saturating_sub(LABEL_WIDTH + Text::plain(legend).width() + 2);
     let bar = bars::bar(&parts, total, room);
     item("", &Text::new().join(bar).then("  ").and(style::FAINT, legend), page)
 }
@@ -115,7 +116,7 @@ fn finding(finding: &Finding, fixes: &mut FixesShown, page: &mut Page<'_>) -> io
     let head = Text::styled(color.bold(), format!("{} {}", style::mark(finding.severity), finding.severity.name()))
         .then(" ")
         .and(style::BOLD, format!("{} {}", finding.rule, finding.name))
-        .and(style::FAINT, doubt(finding.confidence));
+        .and(style::FAINT, confidence_remark(finding.confidence));
     page.line(head.cut(page.inner(), Fit::Words))?;
     page.hanging(Text::new(), 2, &Text::plain(&finding.message))?;
     labelled("cost", &words::cost(&finding.cost), page)?;
@@ -124,7 +125,7 @@ fn finding(finding: &Finding, fixes: &mut FixesShown, page: &mut Page<'_>) -> io
 }
 
 /// Returns the confidence if it is not high.
-fn doubt(confidence: Confidence) -> &'static str {
+fn confidence_remark(confidence: Confidence) -> &'static str {
     match confidence {
         Confidence::High => "",
         Confidence::Medium => "  confidence: medium",
@@ -133,5 +134,5 @@ fn doubt(confidence: Confidence) -> &'static str {
 }
 
 fn labelled(label: &str, text: &str, page: &mut Page<'_>) -> io::Result<()> {
-    page.hanging(Text::plain("  ").and(style::FAINT, label), LABEL, &Text::plain(text))
+    page.hanging(Text::plain("  ").and(style::FAINT, label), FINDING_LABEL_WIDTH, &Text::plain(text))
 }

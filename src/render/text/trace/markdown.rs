@@ -1,7 +1,7 @@
 //! Traces in Markdown, to paste into an incident channel or a ticket: fixed headings, and all text of the log in
 //! fences, where it cannot be interpreted. Chat programs do not support tables, but all support fences.
 
-use super::one;
+use super::write_trace;
 use crate::render::sections::trace::{ending, search_extent};
 use crate::render::{text::TextOptions, words};
 use crate::trace::{Trace, Traces};
@@ -18,7 +18,7 @@ pub fn markdown(traces: &Traces, options: &TextOptions, out: &mut dyn Write) -> 
     let options = TextOptions { width: WIDTH, color: false, ..*options };
     for trace in &traces.traces {
         let mut page = Vec::new();
-        one(trace, traces, &options, &mut page)?;
+        write_trace(trace, traces, &options, &mut page)?;
         let page = String::from_utf8_lossy(&page);
         let fence = fence(&page);
         writeln!(out, "**retrylens trace: {}**\n\n{fence}text\n{}\n{fence}\n", heading(trace), page.trim_end())?;

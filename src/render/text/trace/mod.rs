@@ -2,10 +2,10 @@
 //! details for a support request.
 
 mod call;
-mod fold;
 mod markdown;
 mod overview;
 mod raw;
+mod shown_attempts;
 mod timeline;
 mod unresolved;
 
@@ -31,14 +31,14 @@ use std::io::{self, Write};
 pub fn traces(traces: &Traces, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
     for (nth, trace) in traces.traces.iter().enumerate() {
         if nth > 0 {
-            Page::over(None, *options, out).rule()?;
+            Page::over(None, *options, out).separator()?;
         }
-        one(trace, traces, options, out)?;
+        write_trace(trace, traces, options, out)?;
     }
-    searched(&traces.searched, &mut Page::over(None, *options, out))
+    write_search_extent(&traces.searched, &mut Page::over(None, *options, out))
 }
 
-fn one(trace: &Trace, all: &Traces, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
+fn write_trace(trace: &Trace, all: &Traces, options: &TextOptions, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page::over(window(trace), *options, out);
     page.paragraph(&Text::styled(style::BOLD, sentence(trace)))?;
     match trace.same_as {
@@ -51,7 +51,7 @@ fn body(trace: &Trace, page: &mut Page<'_>) -> io::Result<()> {
     if trace.calls.len() > 1 {
         overview::write(trace, page)?;
     }
-    let shown = overview::worth_a_timeline(trace, page.options.verbose);
+    let shown = overview::calls_with_timeline(trace, page.options.verbose);
     let mut fixes = call::FixesShown::default();
     for nth in shown {
         call::write(trace, nth, &mut fixes, page)?;
@@ -66,16 +66,16 @@ fn body(trace: &Trace, page: &mut Page<'_>) -> io::Result<()> {
 /// Returns the time from the first attempt to the end of the last.
 fn window(trace: &Trace) -> Option<Window> {
     let attempts = || trace.calls.iter().flat_map(|call| &call.attempts);
-    let first = attempts().map(|attempt| attempt.sighting.ts).min()?;
+    let first = attempts().map(|attempt| attempt.attempt_ref.ts).min()?;
     Some(Window { first, last: attempts().map(ended).max()? })
 }
 
 /// Returns the time of the answer or failure; the time of the attempt if the log does not give it.
 fn ended(attempt: &TracedAttempt) -> Time {
-    attempt.answered.unwrap_or(attempt.sighting.ts)
+    attempt.answered.unwrap_or(attempt.attempt_ref.ts)
 }
 
-fn searched(reading: &SearchExtent, page: &mut Page<'_>) -> io::Result<()> {
+fn write_search_extent(reading: &SearchExtent, page: &mut Page<'_>) -> io::Result<()> {
     page.heading("SEARCHED", &search_extent(reading))?;
     page.remark(
         "Rules about runs and the fleet saw only what was read here; for all of the log: retrylens analyze INPUT",

@@ -13,27 +13,27 @@ use std::collections::BTreeSet;
 use std::io;
 
 /// Up to this number, every call gets a timeline.
-const FEW: usize = 3;
+const MAX_CALLS_WITHOUT_SELECTION: usize = 3;
 /// Maximum number of timelines without `--verbose`.
-const MOST: usize = 8;
+const MAX_TIMELINES: usize = 8;
 
 const COLUMNS: [Column; 10] = [
     Column::number(""),
     Column::words("time").rank(1),
-    Column::id("run").cut_to(12).rank(4),
-    Column::id("call").cut_to(24),
+    Column::id("run").min_width(12).rank(4),
+    Column::id("call").min_width(24),
     Column::number("attempts").short("att."),
     Column::words("outcome"),
     Column::number("waited").rank(3),
     Column::number("cost").rank(4),
-    Column::words("failure").cut_to(10).rank(2),
-    Column::words("found").cut_to(6),
+    Column::words("failure").min_width(10).rank(2),
+    Column::words("found").min_width(6),
 ];
 
 /// Writes one line for each call.
 pub(super) fn write(trace: &Trace, page: &mut Page<'_>) -> io::Result<()> {
     let zone = page.options.zone;
-    let day = trace.calls.first().map(|call| call.attempts[0].sighting.ts);
+    let day = trace.calls.first().map(|call| call.attempts[0].attempt_ref.ts);
     let note = day.map_or_else(String::new, |day| zone.show(day, "from %Y-%m-%d %H:%M:%S %Z"));
     page.heading("CALLS", &note)?;
     let runs: BTreeSet<Option<&str>> = trace.calls.iter().map(|call| call.run_id.as_deref()).collect();
@@ -53,11 +53,11 @@ pub(super) fn write(trace: &Trace, page: &mut Page<'_>) -> io::Result<()> {
 
 fn row(nth: usize, call: &TracedCall, with_run: bool, page: &Page<'_>) -> Vec<Text> {
     // The last failure: what the call ended with, or overcame.
-    let last = call.attempts.iter().rev().find_map(|attempt| attempt.sighting.class);
+    let last = call.attempts.iter().rev().find_map(|attempt| attempt.attempt_ref.class);
     let run = call.run_id.as_deref().filter(|_| with_run).unwrap_or_default();
     vec![
         Text::styled(style::FAINT, (nth + 1).to_string()),
-        Text::plain(page.time(call.attempts[0].sighting.ts)),
+        Text::plain(page.time(call.attempts[0].attempt_ref.ts)),
         Text::plain(run),
         Text::plain(call.call_id.as_deref().unwrap_or("(no id)")),
         Text::plain(words::number(call.attempts.len() as u64)),
@@ -89,34 +89,34 @@ fn found(call: &TracedCall) -> Text {
 
 /// Returns the positions of the calls shown with a timeline, in order of time: all if there are few, else the worst of
 /// those with failures or findings.
-pub(super) fn worth_a_timeline(trace: &Trace, verbose: bool) -> Vec<usize> {
+pub(super) fn calls_with_timeline(trace: &Trace, verbose: bool) -> Vec<usize> {
     let all = 0..trace.calls.len();
-    if verbose || all.len() <= FEW {
+    if verbose || all.len() <= MAX_CALLS_WITHOUT_SELECTION {
         return all.collect();
     }
-    let mut shown: Vec<usize> = all.filter(|&nth| went_wrong(&trace.calls[nth])).collect();
-    shown.sort_by_key(|&nth| std::cmp::Reverse(badness(&trace.calls[nth])));
-    shown.truncate(MOST);
+    let mut shown: Vec<usize> = all.filter(|&nth| has_failure_or_finding(&trace.calls[nth])).collect();
+    shown.sort_by_key(|&nth| std::cmp::Reverse(importance(&trace.calls[nth])));
+    shown.truncate(MAX_TIMELINES);
     shown.sort_unstable();
     shown
 }
 
-fn went_wrong(call: &TracedCall) -> bool {
-    !call.findings.is_empty() || call.attempts.iter().any(|attempt| attempt.sighting.class.is_some())
+fn has_failure_or_finding(call: &TracedCall) -> bool {
+    !call.findings.is_empty() || call.attempts.iter().any(|attempt| attempt.attempt_ref.class.is_some())
 }
 
-fn badness(call: &TracedCall) -> (Option<Severity>, bool, usize) {
+fn importance(call: &TracedCall) -> (Option<Severity>, bool, usize) {
     let worst = call.findings.iter().map(|finding| finding.severity).max();
     (worst, call.outcome == Outcome::Failed, call.attempts.len())
 }
 
 fn left_out(trace: &Trace, page: &mut Page<'_>) -> io::Result<()> {
-    let shown = worth_a_timeline(trace, page.options.verbose);
+    let shown = calls_with_timeline(trace, page.options.verbose);
     let hidden = trace.calls.len() - shown.len();
     if hidden == 0 {
         return Ok(());
     }
-    let bad = trace.calls.iter().filter(|call| went_wrong(call)).count() - shown.len();
+    let bad = trace.calls.iter().filter(|call| has_failure_or_finding(call)).count() - shown.len();
     let bad = if bad == 0 { "none" } else { &words::number(bad as u64) };
     page.remark(&format!(
         "timelines below: {}; left out: {}, {bad} of them with failures or findings \

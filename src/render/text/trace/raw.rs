@@ -14,8 +14,8 @@ pub(super) fn write(trace: &Trace, page: &mut Page<'_>) -> io::Result<()> {
     }
     page.heading("RAW", "as the log has them, keys masked, control characters shown")?;
     for (attempt, line) in raw {
-        let sighting = &attempt.sighting;
-        page.line(Text::styled(style::FAINT, format!("{}:{}", sighting.file, sighting.line)))?;
+        let attempt_ref = &attempt.attempt_ref;
+        page.line(Text::styled(style::FAINT, format!("{}:{}", attempt_ref.file, attempt_ref.line)))?;
         page.whole(line)?;
     }
     Ok(())

@@ -98,19 +98,19 @@ fn no_line_is_wider_than_the_page_nor_ends_in_blanks() {
 }
 
 #[test]
-fn hostile_text_has_no_power() {
+fn hostile_text_is_escaped() {
     let shown = page(&hostile(), &TextOptions { verbose: true, ..TextOptions::default() });
-    let commands = |c: char| {
+    let is_invisible = |c: char| {
         c.is_control() && c != '\n'
             || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
-    assert!(!shown.contains(commands), "controls in the page");
+    assert!(!shown.contains(is_invisible), "controls in the page");
     assert!(!shown.contains("abcdefghijklmnop") && !shown.contains("abcdef0123456789"), "a key in the page");
     assert!(shown.contains("␛[2J"), "what was there can be seen");
 }
 
 #[test]
-fn the_first_line_names_and_judges() {
+fn the_first_line_names_the_call_and_its_outcome() {
     let log = [record("c", 1, 0, &overloaded()), record("c", 2, 600, &json!({"status": 200}))];
     let first = |id: &str| flat(&at_width(&traced(id, &log), 120)).split(" CALL").next().unwrap().to_owned();
     let ending = "succeeded on attempt 2 after 500 ms of waiting.";
@@ -131,7 +131,7 @@ fn the_first_line_names_and_judges() {
 }
 
 #[test]
-fn the_send_asked_for_is_marked_in_words_too() {
+fn the_requested_attempt_is_marked_in_words_too() {
     let shown = at_width(&traced("req_long_20", &long(45)), 80);
     assert_eq!(shown.matches('▶').count(), 1);
     assert!(shown.contains("req_long_20 ◀ the id asked for  log.jsonl:20"), "{shown}");
@@ -139,7 +139,7 @@ fn the_send_asked_for_is_marked_in_words_too() {
 }
 
 #[test]
-fn long_calls_fold_around_what_matters() {
+fn the_middle_of_long_calls_is_left_out() {
     let trace = traced("req_long_20", &long(45));
     let shown = flat(&at_width(&trace, 80));
     assert!(
@@ -151,8 +151,8 @@ fn long_calls_fold_around_what_matters() {
     let all = page(&trace, &TextOptions { verbose: true, ..TextOptions::default() });
     assert_eq!(sent(&all), 45);
     assert!(!all.contains('⋮'));
-    for (n, folds) in [(14, 0), (15, 1)] {
-        assert_eq!(at_width(&traced("long", &long(n)), 80).matches('⋮').count(), folds, "{n} attempts");
+    for (n, left_out) in [(14, 0), (15, 1)] {
+        assert_eq!(at_width(&traced("long", &long(n)), 80).matches('⋮').count(), left_out, "{n} attempts");
     }
 }
 
@@ -170,7 +170,7 @@ fn runs_show_every_call_and_only_some_timelines() {
 }
 
 #[test]
-fn waits_say_who_dictated_them() {
+fn waits_state_who_chose_them() {
     let limited = |hint: u32| json!({"status": 429, "error_type": "rate_limit_error", "retry_after": hint});
     let with = |mut more: Value, key: &str, value: Value| {
         more[key] = value;
@@ -223,15 +223,15 @@ fn times_follow_the_zone_and_the_clock_of_the_log() {
 }
 
 #[test]
-fn an_id_that_is_nowhere_is_said_to_be() {
+fn an_unknown_id_is_reported() {
     let traced = traced("nowhere", &calls(1, |_| false));
     assert!(traced.traces.is_empty());
-    let told = unresolved(&traced.unresolved[0], &traced.searched);
-    assert!(told.starts_with("`nowhere` is nowhere in 1 input (plain), "), "{told}");
+    let text = unresolved(&traced.unresolved[0], &traced.searched);
+    assert!(text.starts_with("`nowhere` is nowhere in 1 input (plain), "), "{text}");
 }
 
 #[test]
-fn what_else_went_on_is_told() {
+fn other_traffic_is_described() {
     let mut log = calls(6, |nth| nth % 2 == 0);
     let mut other = record("other", 1, 1200, &json!({"status": 500, "model": "claude-opus"}));
     other["run_id"] = json!("run-2");
@@ -247,7 +247,7 @@ fn what_else_went_on_is_told() {
 }
 
 #[test]
-fn support_gets_what_it_asks_for() {
+fn details_for_support_are_listed() {
     let more = json!({
         "status": 429, "error_type": "rate_limit_error", "error_message": "slow down", "org": "org-7",
         "headers": {"x-amzn-requestid": "platform-9"}, "client": {"name": "SDK", "version": "1.2"},

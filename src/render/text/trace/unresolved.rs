@@ -5,37 +5,38 @@ use crate::trace::{Kind, SearchExtent, Unresolved};
 use crate::untrusted::safe;
 
 /// Maximum number of candidates named.
-const NAMED: usize = 10;
+const MAX_CANDIDATES: usize = 10;
 
 /// Describes why an id did not lead to a call, and what to do.
 #[must_use]
-pub fn unresolved(one: &Unresolved, reading: &SearchExtent) -> String {
-    let id = safe(&one.id);
-    if one.is_no_attempt {
+pub fn unresolved(unresolved_id: &Unresolved, reading: &SearchExtent) -> String {
+    let id = safe(&unresolved_id.id);
+    if unresolved_id.is_no_attempt {
         return format!("`{id}` is in the log, but only on lines that are no attempts or cannot be read");
     }
-    if !one.left_out_by.is_empty() {
-        let leaves = if one.left_out_by.len() == 1 { "leaves" } else { "leave" };
-        return format!("`{id}` is in the log, but {} {leaves} its call out", one.left_out_by.join(" and "));
+    if !unresolved_id.left_out_by.is_empty() {
+        let leaves = if unresolved_id.left_out_by.len() == 1 { "leaves" } else { "leave" };
+        return format!("`{id}` is in the log, but {} {leaves} its call out", unresolved_id.left_out_by.join(" and "));
     }
-    if !one.candidates.is_empty() {
-        return ambiguous(one);
+    if !unresolved_id.candidates.is_empty() {
+        return ambiguous(unresolved_id);
     }
     let searched = search_extent(reading);
     let searched = searched.split("; read").next().unwrap_or(&searched);
-    if one.near.is_empty() {
+    if unresolved_id.near.is_empty() {
         return format!(
             "`{id}` is nowhere in {searched}, nor anything like it{}; ids are matched with their case, whole or from \
              their beginning",
-            compared(reading)
+            compared_part(reading)
         );
     }
-    let near: Vec<String> = one.near.iter().map(|near| format!("  {} {}", kind(near.kind), safe(&near.id))).collect();
+    let near: Vec<String> =
+        unresolved_id.near.iter().map(|near| format!("  {} {}", kind(near.kind), safe(&near.id))).collect();
     format!("`{id}` is nowhere in {searched}; near to it:\n{}", near.join("\n"))
 }
 
 /// Describes where similar ids were searched, unless that is the whole log.
-fn compared(reading: &SearchExtent) -> String {
+fn compared_part(reading: &SearchExtent) -> String {
     if reading.bytes_compared < reading.bytes && reading.bytes_compared > 0 {
         format!(" in the latest {}", bytes(reading.bytes_compared))
     } else {
@@ -43,16 +44,16 @@ fn compared(reading: &SearchExtent) -> String {
     }
 }
 
-fn ambiguous(one: &Unresolved) -> String {
-    let (id, count) = (safe(&one.id), one.candidates.len());
-    let named = one.candidates.iter().take(NAMED).map(|candidate| {
+fn ambiguous(unresolved_id: &Unresolved) -> String {
+    let (id, count) = (safe(&unresolved_id.id), unresolved_id.candidates.len());
+    let named = unresolved_id.candidates.iter().take(MAX_CANDIDATES).map(|candidate| {
         let lines = if candidate.lines == 1 { "1 line".to_owned() } else { format!("{} lines", candidate.lines) };
         format!("  {} {} ({lines})", kind(candidate.kind), safe(&candidate.id))
     });
     let mut named: Vec<String> = named.collect();
-    let more = if one.more { "more than " } else { "" };
-    if count > NAMED {
-        named.push(format!("  and {more}{} others", count - NAMED));
+    let more = if unresolved_id.more { "more than " } else { "" };
+    if count > MAX_CANDIDATES {
+        named.push(format!("  and {more}{} others", count - MAX_CANDIDATES));
     }
     format!("`{id}` begins {more}{count} ids of different calls; give more of the one you mean:\n{}", named.join("\n"))
 }

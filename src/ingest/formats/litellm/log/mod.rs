@@ -114,8 +114,8 @@ impl LogDecoder {
     fn line(&mut self, sink: &mut Sink<'_>, text: &str, at: &Position<'_>) -> bool {
         let Some(line) = message::line(text) else {
             // The line continues the message of the line before.
-            let moment = self.clock.read("", at, sink.zone());
-            return !self.is_repeated && self.message(sink, text, &TimedLine { raw: text, at, moment });
+            let line_time = self.clock.read("", at, sink.zone());
+            return !self.is_repeated && self.message(sink, text, &TimedLine { raw: text, at, time: line_time });
         };
         let message = line.message.trim();
         let compared = &message[..message.floor_char_boundary(MAX_COMPARED)];
@@ -127,7 +127,7 @@ impl LogDecoder {
         self.expects_response = false;
         let time = line.members.scalar_text("timestamp");
         let timed_line =
-            TimedLine { raw: text, at, moment: self.clock.read(time.as_deref().unwrap_or(text), at, sink.zone()) };
+            TimedLine { raw: text, at, time: self.clock.read(time.as_deref().unwrap_or(text), at, sink.zone()) };
         // The proxy's message on giving up spans several lines and is read as a whole.
         if message.contains("Exception occured") {
             return self.message(sink, message, &timed_line);

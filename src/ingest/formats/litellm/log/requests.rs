@@ -5,7 +5,7 @@ use crate::ingest::formats::json_objects::Members;
 use crate::ingest::formats::litellm::error::put_error;
 use crate::ingest::formats::litellm::payload;
 use crate::ingest::formats::model_api;
-use crate::ingest::formats::text::clock::Moment;
+use crate::ingest::formats::text::clock::LineTime;
 use crate::ingest::position::{Defaults, Position};
 use crate::ingest::record::{Field, Record};
 use crate::ingest::sink::Sink;
@@ -22,7 +22,7 @@ const MAX_RAW: usize = 4096;
 pub(super) struct TimedLine<'s> {
     pub(super) raw: &'s str,
     pub(super) at: &'s Position<'s>,
-    pub(super) moment: Moment,
+    pub(super) time: LineTime,
 }
 
 /// Requests in progress, oldest first.
@@ -45,8 +45,8 @@ struct Request {
     record: u32,
     defaults: Option<Defaults>,
     raw: String,
-    begun: Option<Moment>,
-    ended: Option<Moment>,
+    begun: Option<LineTime>,
+    ended: Option<LineTime>,
     model: String,
     provider: String,
     url: String,
@@ -82,17 +82,17 @@ impl Request {
         self.ok.is_some()
     }
 
-    fn end(&mut self, ok: bool, moment: Moment) {
+    fn end(&mut self, ok: bool, line_time: LineTime) {
         self.ok.get_or_insert(ok);
-        self.ended.get_or_insert(moment);
+        self.ended.get_or_insert(line_time);
     }
 
     fn emit(&self, sink: &mut Sink<'_>) {
         let mut record = Record { client: Some(Cow::Borrowed("litellm")), ..Record::default() };
         let text = |text: &'_ str| (!text.is_empty()).then(|| text.to_owned());
         record.layer = self.is_routed.then_some(Cow::Borrowed("gateway"));
-        record.put(Field::StartedAt, self.begun.map(|moment| moment.at.0));
-        record.put(Field::EndedAt, self.ended.map(|moment| moment.at.0));
+        record.put(Field::StartedAt, self.begun.map(|line_time| line_time.at.0));
+        record.put(Field::EndedAt, self.ended.map(|line_time| line_time.at.0));
         record.put(Field::Model, text(&self.model));
         record.put(Field::CallId, self.call.as_deref());
         record.put(Field::RunId, self.run.as_deref().or(self.call.as_deref()));
@@ -107,9 +107,9 @@ impl Request {
         if !self.url.is_empty() {
             model_api::put_url(&mut record, Cow::Borrowed(self.url.as_str()));
         }
-        let moment = self.ended.or(self.begun);
-        record.times = moment.map(Moment::times).unwrap_or_default();
-        record.whole_seconds = moment.is_some_and(|moment| moment.is_whole_seconds);
+        let line_time = self.ended.or(self.begun);
+        record.times = line_time.map(|line_time| line_time.times).unwrap_or_default();
+        record.whole_seconds = line_time.is_some_and(|line_time| line_time.is_whole_seconds);
         record.attempts_implied = self.attempts_implied.or_else(|| self.sdk_attempts());
         let at = Position { line: self.line, record: self.record, defaults: self.defaults.as_ref() };
         sink.record(&record, &self.raw, at);
@@ -164,12 +164,12 @@ impl Requests {
     fn sent(&mut self, sink: &mut Sink<'_>, line: &TimedLine<'_>) -> bool {
         self.is_detailed = true;
         let is_complete = |request: &mut Request| {
-            let since = request.ended.map_or(0, |ended| line.moment.at.us_since(ended.at));
-            request.is_over() && (line.moment.is_made_up() || since > LATE_LINES_US)
+            let since = request.ended.map_or(0, |ended| line.time.at.us_since(ended.at));
+            request.is_over() && (line.time.is_made_up() || since > LATE_LINES_US)
         };
         self.open.extract_if(.., is_complete).for_each(|request| emit(&request, sink));
         let mut request = Request::new(line);
-        request.begun = Some(line.moment);
+        request.begun = Some(line.time);
         (request.model, request.provider, request.max_retries) = self.next.clone();
         request.call.clone_from(&self.trace);
         request.run = self.session.clone().or_else(|| self.trace.clone());
@@ -197,12 +197,12 @@ impl Requests {
         if !text.is_empty() {
             (request.error, request.is_sdk_error) = (Some(text.to_owned()), true);
         }
-        request.end(false, line.moment);
+        request.end(false, line.time);
     }
 
     fn end(&mut self, ok: bool, line: &TimedLine<'_>) {
         if let Some(request) = self.in_progress("") {
-            request.end(ok, line.moment);
+            request.end(ok, line.time);
         }
     }
 
@@ -226,7 +226,7 @@ impl Requests {
             request.run = self.session.clone().or_else(|| self.trace.clone());
         }
         request.is_routed = true;
-        request.end(error.is_none(), line.moment);
+        request.end(error.is_none(), line.time);
         request.error = error.map(str::to_owned).or(request.error.take());
         request.status = request.status.or_else(|| status.parse().ok());
         emit(&request, sink);
@@ -248,7 +248,7 @@ impl Requests {
         request.attempts_implied = retries.map(|retries| retries + 1).filter(|attempts| *attempts > 1);
         request.error = Some(error.lines().next().unwrap_or_default().to_owned());
         (request.is_routed, request.awaits_response) = (true, true);
-        request.end(false, line.moment);
+        request.end(false, line.time);
         self.add(sink, request);
         true
     }
@@ -263,7 +263,7 @@ impl Requests {
         request.is_routed = true;
         request.status = Some(status);
         request.url = path.to_owned();
-        request.end(status < 400, line.moment);
+        request.end(status < 400, line.time);
         emit(&request, sink);
         is_new
     }

@@ -1,7 +1,7 @@
 //! Checks that a record filled by a plan equals the one the strict reader reads.
 
 use super::super::plan::Plan;
-use super::super::trie::{Fit, Trie};
+use super::super::trie::{Collect, Fit, Trie};
 use super::*;
 
 /// Lines with unusual values in many forms.
@@ -20,16 +20,16 @@ const UNUSUAL: &[&str] = &[
 ];
 
 /// Learns the plans of `sample`.
-fn plans(sample: &[&str], dialect: &Dialect) -> Trie<Plan> {
+fn plans(sample: &[&str], dialect: &Dialect) -> Trie<Collect, Plan> {
     let mut plans = Trie::default();
     sample.iter().filter_map(|line| learn::learn(line, &dialect.fields)).for_each(|entry| plans.add(entry));
     plans
 }
 
 /// Returns the record of a line whose plan is known.
-fn planned(plans: &mut Trie<Plan>, line: &str) -> Option<String> {
+fn planned(plans: &mut Trie<Collect, Plan>, line: &str) -> Option<String> {
     let mut scalars = Vec::new();
-    let Fit::Whole(plan) = plans.fit(line.as_bytes(), &mut scalars) else { return None };
+    let Fit::Whole(plan, _) = plans.fit(line, &mut scalars) else { return None };
     let mut record = Record::default();
     plan.fill(line, &scalars, &mut record);
     Some(format!("{record:#?}"))

@@ -11,17 +11,18 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
 /// Maximum number of waits shown for one run.
-const WAITS: usize = 5;
+const MAX_WAITS: usize = 5;
 
 /// Result of one run of the command.
-pub(super) struct Receipt {
+pub(super) struct RunResult {
     pub(super) title: String,
     /// Requests to a model endpoint.
     pub(super) requests: u64,
     /// Other requests, which are not judged.
-    pub(super) others: u64,
+    pub(super) other_requests: u64,
     pub(super) waits: Waits,
-    pub(super) did: String,
+    /// What the client did, such as "gave up after 3 attempts".
+    pub(super) behaviour: String,
     pub(super) verdict: Verdict,
     /// Whether the exit code is 1.
     pub(super) fails: bool,
@@ -62,9 +63,9 @@ impl Verdict {
 pub(super) struct Waits(pub(super) Vec<f64>);
 
 impl Waits {
-    fn shown(&self) -> String {
-        let shown: Vec<String> = self.0.iter().take(WAITS).map(|wait| format!("{wait:.2}")).collect();
-        let more = self.0.len().saturating_sub(WAITS);
+    fn to_text(&self) -> String {
+        let shown: Vec<String> = self.0.iter().take(MAX_WAITS).map(|wait| format!("{wait:.2}")).collect();
+        let more = self.0.len().saturating_sub(MAX_WAITS);
         match (shown.as_slice(), more) {
             ([], _) => "-".to_owned(),
             (_, 0) => format!("{} s", shown.join(", ")),
@@ -73,9 +74,9 @@ impl Waits {
     }
 }
 
-impl Receipt {
+impl RunResult {
     /// Returns the codes of the rules with findings, worst first.
-    fn found(&self) -> String {
+    fn rule_codes(&self) -> String {
         let mut codes: Vec<&str> = self.problems.iter().map(|problem| problem.rule).collect();
         codes.dedup();
         codes.join(" ")
@@ -83,22 +84,25 @@ impl Receipt {
 }
 
 /// Writes the findings of one run as text.
-pub(super) fn findings(receipt: &Receipt, out: &mut dyn Write) -> io::Result<()> {
-    let ended = match &receipt.ended {
+pub(super) fn write_findings(result: &RunResult, out: &mut dyn Write) -> io::Result<()> {
+    let ended = match &result.ended {
         Ended::Exited(code) => format!("the command ended with exit code {code}"),
         Ended::Killed(how) => format!("the command was killed ({how})"),
         Ended::TimedOut => "the command was stopped when its time was over".to_owned(),
         Ended::Interrupted => "the command was interrupted".to_owned(),
     };
-    let (word, requests) = (receipt.verdict.word(), counted(receipt.requests, "request"));
-    let others =
-        if receipt.others == 0 { String::new() } else { format!(" and {} to other paths", thousands(receipt.others)) };
-    writeln!(out, "\n{word}: {requests}{others}, waits {}; {ended}", receipt.waits.shown())?;
-    receipt.problems.iter().try_for_each(|problem| three_lines(problem, out))
+    let (word, requests) = (result.verdict.word(), counted(result.requests, "request"));
+    let other_requests = if result.other_requests == 0 {
+        String::new()
+    } else {
+        format!(" and {} to other paths", thousands(result.other_requests))
+    };
+    writeln!(out, "\n{word}: {requests}{other_requests}, waits {}; {ended}", result.waits.to_text())?;
+    result.problems.iter().try_for_each(|problem| write_finding(problem, out))
 }
 
 /// Writes a finding as three lines: severity, rule and service; the figures; the fix.
-fn three_lines(problem: &Problem, out: &mut dyn Write) -> io::Result<()> {
+fn write_finding(problem: &Problem, out: &mut dyn Write) -> io::Result<()> {
     let mark = match problem.severity {
         Severity::Error => "✗ error",
         Severity::Warning => "! warning",
@@ -113,21 +117,21 @@ fn three_lines(problem: &Problem, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Writes a table with a row for each run.
-pub(super) fn table(receipts: &[Receipt], out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write_table(results: &[RunResult], out: &mut dyn Write) -> io::Result<()> {
     const HEAD: [&str; 7] = ["scenario", "requests", "waits", "the client", "verdict", "found", "client and version"];
-    let row = |receipt: &Receipt| {
+    let row = |result: &RunResult| {
         let cells = [
-            receipt.title.clone(),
-            receipt.requests.to_string(),
-            receipt.waits.shown(),
-            receipt.did.clone(),
-            receipt.verdict.word().to_owned(),
-            receipt.found(),
-            receipt.client.clone(),
+            result.title.clone(),
+            result.requests.to_string(),
+            result.waits.to_text(),
+            result.behaviour.clone(),
+            result.verdict.word().to_owned(),
+            result.rule_codes(),
+            result.client.clone(),
         ];
         cells.map(|cell| terminal(&safe(&cell)).into_owned())
     };
-    let rows: Vec<[String; 7]> = std::iter::once(HEAD.map(str::to_owned)).chain(receipts.iter().map(row)).collect();
+    let rows: Vec<[String; 7]> = std::iter::once(HEAD.map(str::to_owned)).chain(results.iter().map(row)).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].width()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..HEAD.len()).map(width).collect();
     writeln!(out)?;

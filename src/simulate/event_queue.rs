@@ -1,14 +1,14 @@
-//! What is due when: tasks that arrive in a known order, and those that wait for their next attempt.
+//! Queue of the attempts to send: first attempts of arriving tasks, and next attempts of waiting tasks.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Tasks by the step at which they send next.
 #[derive(Debug, Default)]
-pub(super) struct Due {
+pub(super) struct EventQueue {
     /// When each task arrives, the last one in front.
     arriving: Vec<(u64, u32)>,
-    /// The others, as one number each: what is compared is compared at once.
+    /// Step and task of each other attempt, packed into one number, because comparing one number is faster than a pair.
     waiting: BinaryHeap<Reverse<u128>>,
 }
 
@@ -20,21 +20,21 @@ fn unpacked(packed: u128) -> (u64, u32) {
     ((packed >> u32::BITS) as u64, packed as u32)
 }
 
-impl Due {
+impl EventQueue {
     /// Tasks numbered from 0 that arrive at these steps.
-    pub(super) fn new(arrivals: impl Iterator<Item = u64>) -> Due {
+    pub(super) fn new(arrivals: impl Iterator<Item = u64>) -> EventQueue {
         let mut arriving: Vec<(u64, u32)> = arrivals.zip(0..u32::MAX).collect();
         arriving.sort_unstable();
         arriving.reverse();
-        Due { arriving, waiting: BinaryHeap::new() }
+        EventQueue { arriving, waiting: BinaryHeap::new() }
     }
 
-    /// How many arrive.
+    /// Returns the number of tasks that are still to arrive.
     pub(super) fn arriving(&self) -> u32 {
         self.arriving.len() as u32
     }
 
-    /// Has `task` send at `step`.
+    /// Adds an attempt of `task` at `step`.
     pub(super) fn push(&mut self, step: u64, task: u32) {
         self.waiting.push(Reverse(packed(step, task)));
     }
@@ -66,17 +66,17 @@ mod tests {
 
     #[test]
     fn tasks_of_one_step_come_together_and_in_order() {
-        let mut due = Due::new([5, 1, 5, 7].into_iter());
+        let mut event_queue = EventQueue::new([5, 1, 5, 7].into_iter());
         let (mut steps, mut tasks) = (Vec::new(), Vec::new());
         for (step, task) in [(5, 9), (5, 1), (6, 8), (5, 0)] {
-            due.push(step, task);
+            event_queue.push(step, task);
         }
-        assert_eq!(due.arriving(), 4);
-        while let Some(step) = due.pop(&mut tasks) {
+        assert_eq!(event_queue.arriving(), 4);
+        while let Some(step) = event_queue.pop(&mut tasks) {
             steps.push((step, tasks.clone()));
             if step == 6 && steps.len() == 3 {
-                // Somebody who does not wait comes again, behind the others.
-                due.push(6, 2);
+                // A task that does not wait sends again in the same step, after the others.
+                event_queue.push(6, 2);
             }
         }
         let expected = [(1, vec![1]), (5, vec![0, 0, 1, 2, 9]), (6, vec![8]), (6, vec![2]), (7, vec![3])];

@@ -8,11 +8,12 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 /// Maximum number of names kept per dimension; only the number of others is reported.
-const KEPT: usize = 100;
+const MAX_NAMES: usize = 100;
 
-/// Attempts with the same name in one dimension. Each column has the same total in every dimension.
+/// Attempts with the same name in one dimension, such as the same model. A column adds up to the same total in every
+/// dimension.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct WhoRow {
+pub struct NameRow {
     /// Dimension that the name belongs to.
     pub by: Dimension,
     /// The name; `None` for attempts without one.
@@ -37,7 +38,7 @@ pub struct WhoRow {
     pub usd: Option<f64>,
 }
 
-impl WhoRow {
+impl NameRow {
     /// Returns name and version.
     #[must_use]
     pub fn label(&self) -> Option<String> {
@@ -47,7 +48,7 @@ impl WhoRow {
 }
 
 /// Returns the rows of every dimension with a name in the log, most problems first, and the number of rows left out.
-pub(super) fn who(fleet: &Fleet<'_>) -> (Vec<WhoRow>, u64) {
+pub(super) fn by_name(fleet: &Fleet<'_>) -> (Vec<NameRow>, u64) {
     let (mut rows, mut omitted) = (Vec::new(), 0);
     for by in Dimension::ALL.into_iter().filter(|by| *by != Dimension::Run) {
         let mut names: HashMap<(Symbol, Symbol), SenderTally> = HashMap::new();
@@ -56,27 +57,28 @@ pub(super) fn who(fleet: &Fleet<'_>) -> (Vec<WhoRow>, u64) {
             names.entry((by.symbol(Symbol::NONE, origin), by.version(origin))).or_default().merge(tally);
         }
         if names.keys().any(|(name, _)| name.is_some()) {
-            let mut of_one: Vec<WhoRow> = names.iter().map(|(key, tally)| row(fleet.table, by, *key, tally)).collect();
-            of_one.sort_by_cached_key(rank);
-            omitted += of_one.len().saturating_sub(KEPT) as u64;
-            of_one.truncate(KEPT);
-            rows.append(&mut of_one);
+            let mut rows_of_dimension: Vec<NameRow> =
+                names.iter().map(|(key, tally)| row(fleet.table, by, *key, tally)).collect();
+            rows_of_dimension.sort_by_cached_key(sort_key);
+            omitted += rows_of_dimension.len().saturating_sub(MAX_NAMES) as u64;
+            rows_of_dimension.truncate(MAX_NAMES);
+            rows.append(&mut rows_of_dimension);
         }
     }
     (rows, omitted)
 }
 
 /// Sort key: most problems first, equal rows by name.
-fn rank(row: &WhoRow) -> impl Ord + use<> {
+fn sort_key(row: &NameRow) -> impl Ord + use<> {
     let [errors, warnings, _] = row.findings;
     let trouble = (errors, row.calls_failed, warnings, row.wasted_sends, row.retries, row.attempts);
     (Reverse(trouble), row.name.clone(), row.version.clone())
 }
 
-fn row(table: &AttemptTable, by: Dimension, (name, version): (Symbol, Symbol), tally: &SenderTally) -> WhoRow {
+fn row(table: &AttemptTable, by: Dimension, (name, version): (Symbol, Symbol), tally: &SenderTally) -> NameRow {
     let text = |symbol| table.names.get(symbol).map(masked);
     let [infos, warnings, errors] = tally.findings;
-    WhoRow {
+    NameRow {
         by,
         name: text(name),
         version: text(version),

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// Maximum number of findings named in the first sentence.
-const NAMED: usize = 3;
+const MAX_RULES: usize = 3;
 
 /// Returns what the id names and its result: "Request r is attempt 2 of 3 of call c; the call failed after 3 attempts
 /// and 1.3 s of waiting. Found: error RL101 spend-cap-retried."
@@ -19,15 +19,16 @@ pub(crate) fn sentence(trace: &Trace) -> String {
             let open = if call.outcome == Outcome::Open { ("is ", beyond) } else { ("", "") };
             let ending = format!("{}{}{}", open.0, ending(call), open.1);
             let whole = trace.matched == Kind::Call && call.call_id.as_ref() == Some(&trace.id);
-            let subject = if whole { format!("Call {}", trace.id) } else { format!("{}; the call", one(trace, call)) };
-            format!("{subject} {ending}.{}", found(trace))
+            let subject =
+                if whole { format!("Call {}", trace.id) } else { format!("{}; the call", one_call(trace, call)) };
+            format!("{subject} {ending}.{}", findings_sentence(trace))
         }
-        calls => format!("{}{}.{}", many(trace), sum(trace, calls), found(trace)),
+        calls => format!("{}{}.{}", several_calls(trace), summary(trace, calls), findings_sentence(trace)),
     }
 }
 
 /// Names the worst findings.
-fn found(trace: &Trace) -> String {
+fn findings_sentence(trace: &Trace) -> String {
     let mut rules: Vec<(Reverse<Severity>, &str, &str)> = trace
         .calls
         .iter()
@@ -37,13 +38,13 @@ fn found(trace: &Trace) -> String {
         .collect();
     rules.sort_unstable();
     rules.dedup();
-    let more = match rules.len().saturating_sub(NAMED) {
+    let more = match rules.len().saturating_sub(MAX_RULES) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
     let named: Vec<String> = rules
         .iter()
-        .take(NAMED)
+        .take(MAX_RULES)
         .map(|(Reverse(severity), rule, name)| format!("{} {rule} {name}", severity.name()))
         .collect();
     if named.is_empty() { String::new() } else { format!(" Found: {}{more}.", named.join(", ")) }
@@ -56,14 +57,14 @@ pub(crate) fn ending(call: &TracedCall) -> String {
     match call.outcome {
         Outcome::Ok => success(call, &waiting),
         Outcome::Failed if attempts == 1 => "failed on its only attempt".to_owned(),
-        Outcome::Failed => format!("failed after {}", and(&words::counted(attempts, "attempt"), &waiting)),
-        Outcome::Open => format!("open after {}", and(&words::counted(attempts, "attempt"), &waiting)),
+        Outcome::Failed => format!("failed after {}", joined(&words::counted(attempts, "attempt"), &waiting)),
+        Outcome::Open => format!("open after {}", joined(&words::counted(attempts, "attempt"), &waiting)),
     }
 }
 
 fn success(call: &TracedCall, waiting: &str) -> String {
     let attempts = call.attempts.len();
-    let first = call.attempts.iter().position(|attempt| attempt.sighting.class.is_none()).unwrap_or(attempts - 1);
+    let first = call.attempts.iter().position(|attempt| attempt.attempt_ref.class.is_none()).unwrap_or(attempts - 1);
     match attempts - first - 1 {
         0 if first == 0 => "succeeded at once".to_owned(),
         0 if waiting.is_empty() => format!("succeeded on attempt {attempts}"),
@@ -72,12 +73,12 @@ fn success(call: &TracedCall, waiting: &str) -> String {
     }
 }
 
-fn and(first: &str, second: &str) -> String {
+fn joined(first: &str, second: &str) -> String {
     if second.is_empty() { first.to_owned() } else { format!("{first} and {second}") }
 }
 
 /// Describes what the id names in a single call.
-fn one(trace: &Trace, call: &TracedCall) -> String {
+fn one_call(trace: &Trace, call: &TracedCall) -> String {
     let (id, name, of) = (&trace.id, name(call), call.attempts.len());
     let named: Vec<usize> = (0..of).filter(|&nth| call.attempts[nth].named).collect();
     let place = match named.as_slice() {
@@ -107,7 +108,7 @@ fn one(trace: &Trace, call: &TracedCall) -> String {
 }
 
 /// Describes what the id names in several calls.
-fn many(trace: &Trace) -> String {
+fn several_calls(trace: &Trace) -> String {
     let id = &trace.id;
     let calls = words::counted(trace.calls.len() as u64 + trace.calls_omitted, "call");
     let requests = requests(trace);
@@ -132,7 +133,7 @@ fn many(trace: &Trace) -> String {
 }
 
 /// Summarises several calls: "; 12 succeeded, 3 failed; 24 attempts and 12 s of waiting, $0.40".
-fn sum(trace: &Trace, calls: &[TracedCall]) -> String {
+fn summary(trace: &Trace, calls: &[TracedCall]) -> String {
     let ended = |outcome| calls.iter().filter(|call| call.outcome == outcome).count() as u64;
     let counts = [(Outcome::Ok, "succeeded"), (Outcome::Failed, "failed"), (Outcome::Open, "open")];
     let counts: Vec<String> = counts
@@ -142,14 +143,14 @@ fn sum(trace: &Trace, calls: &[TracedCall]) -> String {
         .map(|(n, word)| format!("{} {word}", words::number(n)))
         .collect();
     let attempts = calls.iter().map(|call| call.attempts.len() as u64).sum();
-    let attempts = and(&words::counted(attempts, "attempt"), &waiting(calls));
+    let attempts = joined(&words::counted(attempts, "attempt"), &waiting(calls));
     let first = if trace.calls_omitted > 0 { format!("of the first {}: ", calls.len()) } else { String::new() };
     let cost = cost(calls);
     let cost = if cost.is_empty() { cost } else { format!(", {cost}") };
     format!("; {first}{}; {attempts}{cost}", counts.join(", "))
 }
 
-/// "1.3 s of waiting", in all of the calls; nothing where there was none.
+/// Formats the total wait in the calls, as in "1.3 s of waiting"; empty if there was none.
 fn waiting(calls: &[TracedCall]) -> String {
     let waited: f64 = calls.iter().map(|call| call.waited_s).sum();
     let is_measured = calls.iter().all(TracedCall::waits_are_measured);
@@ -166,7 +167,7 @@ pub(crate) fn cost(calls: &[TracedCall]) -> String {
 /// Returns the distinct request ids of the attempts that the id names.
 fn requests(trace: &Trace) -> BTreeSet<&str> {
     let named = trace.calls.iter().flat_map(|call| &call.attempts).filter(|attempt| attempt.named);
-    named.filter_map(|attempt| attempt.sighting.request_id.as_deref()).collect()
+    named.filter_map(|attempt| attempt.attempt_ref.request_id.as_deref()).collect()
 }
 
 /// Names a call: "call c-1", or "a call without an id".
