@@ -52,7 +52,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
-    let unknown = |p: usize| call.at(p).class == Some(Class::Unknown) && !shared::says_nothing(call, p);
+    let unknown = |p: usize| call.at(p).class == Some(Class::Unknown) && !shared::has_no_error_fields(call, p);
     let repeats = |p, q| shared::same_scope(call, p, q) && !call.body_changed(p, q);
     let retried = refused::retried(call, unknown, repeats)?;
     let message = format!("retried {} after a failure of no known kind", retried.times());

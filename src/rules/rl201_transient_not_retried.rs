@@ -85,7 +85,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     // A more specific rule applies: RL206, RL704, or RL205 if only the server's `x-should-retry` says that the failure
     // is transient.
     let invited = attempt.class.is_some_and(Class::is_terminal_by_default);
-    if invited || rl206::gave_up(call, settings).is_some() || rl704::misled(call) {
+    if invited || rl206::gave_up(call, settings).is_some() || rl704::is_misled(call) {
         return None;
     }
     let status = if attempt.status == 0 { String::new() } else { format!(" (status {})", attempt.status) };

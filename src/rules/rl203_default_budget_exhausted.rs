@@ -3,7 +3,7 @@
 use super::rl206_gave_up_on_the_hint as rl206;
 use super::rl301_retry_before_retry_after as rl301;
 use super::rl304_immediate_retry as rl304;
-use super::sdk::{self, Ladder, OFFICIAL_SDKS};
+use super::sdk::{self, DefaultBackoff, OFFICIAL_SDKS};
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::calls::{Call, Grouping, Wait};
 use crate::classify::Class;
@@ -128,29 +128,29 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
         return None;
     }
     let what = shared::class_words(call.last().class);
-    let ladder = ladder(call);
+    let default_backoff = default_backoff(call);
     let mut hit = Hit::new(format!(
         "failed on {what} after {} attempts and {} of waiting in all; {}",
         call.len(),
         waited.words(),
-        retries_needed(call, ladder, min_waited_s),
+        retries_needed(call, default_backoff, min_waited_s),
     ))
     .on_call(call)
     .about(call.last().class)
     .count("attempts", call.len() as u64)
     .number("waited_s", waited.s());
-    if let Some(ladder) = ladder {
-        let next = ladder.retries_for(min_waited_s).max(call.len() - 1);
-        hit = hit.count("next_retries", next as u64).number("next_wait_s", ladder.waits_s(next));
+    if let Some(default_backoff) = default_backoff {
+        let next = default_backoff.retries_for(min_waited_s).max(call.len() - 1);
+        hit = hit.count("next_retries", next as u64).number("next_wait_s", default_backoff.waits_s(next));
     }
-    hit.fix = fix(ladder);
+    hit.fix = fix(default_backoff);
     let is_unexplained = |attempt: &Attempt| attempt.class == Some(Class::UnexplainedRateLimit);
     if call.attempts().any(is_unexplained) {
         hit.confidence = Confidence::Low;
     }
     // If the attempts were grouped by inference, the waits between them are uncertain. If there are as many retries as
     // recommended, the budget is not too small, and full jitter made all waits short by chance.
-    let advised = ladder.unwrap_or(OFFICIAL_SDKS).retries_for(min_waited_s);
+    let advised = default_backoff.unwrap_or(OFFICIAL_SDKS).retries_for(min_waited_s);
     // A 429 without explanation may mean an empty account, which no budget outlasts.
     let all_unexplained = call.attempts().all(is_unexplained);
     if call.grouping == Grouping::Inferred || call.len() > advised || all_unexplained {
@@ -160,26 +160,28 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
 }
 
 /// Returns the default backoff of the client library, if known.
-fn ladder(call: &Call<'_>) -> Option<Ladder> {
-    sdk::ladder(call.table().names.text(call.origin(call.len() - 1).client))
+fn default_backoff(call: &Call<'_>) -> Option<DefaultBackoff> {
+    sdk::default_backoff(call.table().names.text(call.origin(call.len() - 1).client))
 }
 
 /// Describes how long more retries would wait.
-fn retries_needed(call: &Call<'_>, ladder: Option<Ladder>, min_waited_s: f64) -> String {
-    let Some(ladder) = ladder else { return format!("a fair budget waits {} at least", shared::seconds(min_waited_s)) };
-    let next = ladder.retries_for(min_waited_s).max(call.len() - 1);
-    format!("{next} retries of {} wait {}", ladder.whose, shared::seconds(ladder.waits_s(next)))
+fn retries_needed(call: &Call<'_>, default_backoff: Option<DefaultBackoff>, min_waited_s: f64) -> String {
+    let Some(default_backoff) = default_backoff else {
+        return format!("a fair budget waits {} at least", shared::seconds(min_waited_s));
+    };
+    let next = default_backoff.retries_for(min_waited_s).max(call.len() - 1);
+    format!("{next} retries of {} wait {}", default_backoff.client_name, shared::seconds(default_backoff.waits_s(next)))
 }
 
 /// Returns a fix for clients other than the official SDKs, which the rule's own fix is for.
-fn fix(ladder: Option<Ladder>) -> Option<Cow<'static, str>> {
+fn fix(default_backoff: Option<DefaultBackoff>) -> Option<Cow<'static, str>> {
     let job = "an unattended job can afford minutes";
-    match ladder {
+    match default_backoff {
         Some(OFFICIAL_SDKS) => None,
-        Some(ladder) => {
-            let [few, more] = [4, 5].map(|retries| shared::seconds(ladder.waits_s(retries)));
-            let (option, whose) = (ladder.option, ladder.whose);
-            Some(format!("Raise {option}: four retries of {whose} wait {few}, five {more}; {job}.").into())
+        Some(default_backoff) => {
+            let [few, more] = [4, 5].map(|retries| shared::seconds(default_backoff.waits_s(retries)));
+            let (option, client_name) = (default_backoff.option, default_backoff.client_name);
+            Some(format!("Raise {option}: four retries of {client_name} wait {few}, five {more}; {job}.").into())
         }
         None => Some(
             format!(
@@ -194,7 +196,7 @@ fn fix(ladder: Option<Ladder>) -> Option<Cow<'static, str>> {
 /// the client's default.
 fn declared(call: &Call<'_>, settings: &Settings) -> bool {
     let last = call.len() - 1;
-    let default = ladder(call).unwrap_or(OFFICIAL_SDKS).attempts;
+    let default = default_backoff(call).unwrap_or(OFFICIAL_SDKS).attempts;
     let cap = call.last().max_attempts;
     let by_policy = settings.layer_policy(call, last).is_some_and(|policy| policy.max_attempts.is_some());
     by_policy || (cap > 0 && cap != default)

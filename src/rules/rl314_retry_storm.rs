@@ -129,9 +129,9 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
         return None;
     }
     let first = storm.start;
-    let span_us = call.at(storm.end - 1).sent.us_since(call.at(first).sent);
+    let period_us = call.at(storm.end - 1).sent.us_since(call.at(first).sent);
     // Attempts at a single instant have no rate, but are a storm.
-    let duration_us = (span_us + shared::clock_step_us(call)).max(100_000);
+    let duration_us = (period_us + shared::clock_step_us(call)).max(100_000);
     // There is one interval fewer than attempts.
     let intervals = storm.len() - 1;
     if intervals as f64 * 1e6 <= settings.get(RULE.code, &RATE) * duration_us as f64 {
@@ -141,11 +141,11 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let mut hit = Hit::new(format!(
         "{} attempts of one call in {}, {rate:.1} a second",
         storm.len(),
-        shared::seconds(span_us as f64 / 1e6)
+        shared::seconds(period_us as f64 / 1e6)
     ))
     .about(call.at(first).class)
     .count("attempts", storm.len() as u64)
-    .number("span_s", span_us as f64 / 1e6)
+    .number("span_s", period_us as f64 / 1e6)
     .number("per_second", rate);
     hit.rows.extend_from_slice(&call.rows()[storm.clone()]);
     let mut hit = hit.in_excess(call, storm.skip(max_attempts as usize));

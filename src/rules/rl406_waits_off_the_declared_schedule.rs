@@ -175,7 +175,7 @@ fn hit(call: &Call<'_>, worst: &Compared, off_schedule: usize, judged: usize) ->
     .count("waits_judged", judged as u64);
     hit.wait_s = (worst.wait.s() - most_s).max(0.0);
     if !worst.planned {
-        // A queue before the attempt, or a suspended machine, looks the same.
+        // A queue before the attempt, or a suspended machine, would look the same in the log.
         hit.confidence = Confidence::Medium;
     }
     hit
@@ -211,14 +211,19 @@ fn schedule<'s>(call: &Call<'_>, position: usize, settings: &'s Settings) -> Res
     else {
         return Ok(None);
     };
-    let dictated = detail.hint_us.is_some()
+    let server_requested = detail.hint_us.is_some()
         || detail.reopens.is_some()
         || (attempt.rate_limited() && attempt.flags.has(Flags::HEADROOM));
-    let other = attempt.terminal() || attempt.flags.has(Flags::TOOL) || attempt.flags.has(Flags::DECIDED_OTHER);
-    // A gap in the numbers hides waits.
-    let in_turn = attempt.number == 0 || next.number == attempt.number + 1;
+    let is_no_retry = attempt.terminal() || attempt.flags.has(Flags::TOOL) || attempt.flags.has(Flags::DECIDED_OTHER);
+    // If attempt numbers are missing, so are waits.
+    let is_next = attempt.number == 0 || next.number == attempt.number + 1;
     let schedule = policy.schedule.as_ref();
-    if dictated || other || !in_turn || schedule.is_none() || !shared::same_scope(call, position, position + 1) {
+    if server_requested
+        || is_no_retry
+        || !is_next
+        || schedule.is_none()
+        || !shared::same_scope(call, position, position + 1)
+    {
         return Ok(None);
     }
     let decided = attempt.flags.has(Flags::DECIDED_RETRY);

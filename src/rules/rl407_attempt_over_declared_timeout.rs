@@ -1,4 +1,4 @@
-//! A deadline that is not enforced.
+//! A declared timeout that is not enforced.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::calls::Call;
@@ -66,28 +66,28 @@ timeout_s = 60
 };
 
 fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
-    let most = 1.0 + settings.get(RULE.code, &SHARE);
+    let max_factor = 1.0 + settings.get(RULE.code, &SHARE);
     let mut over: Option<(usize, i64, f64)> = None;
-    let mut untold = false;
+    let mut is_unmeasured = false;
     for (position, deadline) in (0..call.len()).filter_map(|p| Some((p, deadline_s(call, p, settings)?))) {
         match call.at(position).duration.as_us() {
-            Some(lasted)
-                if lasted > shared::scaled(shared::micros(deadline), most)
-                    && over.is_none_or(|(_, longest, _)| lasted > longest) =>
+            Some(duration)
+                if duration > shared::scaled(shared::micros(deadline), max_factor)
+                    && over.is_none_or(|(_, longest, _)| duration > longest) =>
             {
-                over = Some((position, lasted, deadline));
+                over = Some((position, duration, deadline));
             }
             Some(_) => {}
-            None => untold = true,
+            None => is_unmeasured = true,
         }
     }
-    // A deadline for some models, but no model in the log.
-    let bound = settings.policies.iter().any(|policy| policy.timeout_s.is_some() && policy.model.is_some());
-    let nameless = |p: usize| !call.origin(p).model.is_some() && settings.policy(call, p).is_none();
+    // The policy declares a timeout for some models, but the log does not name the model.
+    let depends_on_model = settings.policies.iter().any(|policy| policy.timeout_s.is_some() && policy.model.is_some());
+    let is_unnamed = |p: usize| !call.origin(p).model.is_some() && settings.policy(call, p).is_none();
     match over {
-        Some((position, lasted, deadline)) => Ok(Some(hit(call, position, lasted as f64 / 1e6, deadline))),
-        None if untold => Err(Field::Duration),
-        None if bound && (0..call.len()).any(nameless) => Err(Field::Model),
+        Some((position, duration, deadline)) => Ok(Some(hit(call, position, duration as f64 / 1e6, deadline))),
+        None if is_unmeasured => Err(Field::Duration),
+        None if depends_on_model && (0..call.len()).any(is_unnamed) => Err(Field::Model),
         None => Ok(None),
     }
 }
@@ -95,18 +95,18 @@ fn check(call: &Call<'_>, settings: &Settings) -> Result<Option<Hit>, Field> {
 /// Returns the deadline declared for the attempt at `position`, if it applies to the attempt as a whole.
 fn deadline_s(call: &Call<'_>, position: usize, settings: &Settings) -> Option<f64> {
     let flags = call.at(position).flags;
-    let whole = !flags.has(Flags::STREAM) && !flags.has(Flags::TOOL);
-    settings.policy(call, position)?.timeout_s.filter(|_| whole)
+    let is_whole = !flags.has(Flags::STREAM) && !flags.has(Flags::TOOL);
+    settings.policy(call, position)?.timeout_s.filter(|_| is_whole)
 }
 
-fn hit(call: &Call<'_>, position: usize, lasted: f64, deadline: f64) -> Hit {
+fn hit(call: &Call<'_>, position: usize, duration: f64, deadline: f64) -> Hit {
     Hit::new(format!(
         "one attempt lasted {}, and the policy declares a deadline of {}",
-        shared::seconds(lasted),
+        shared::seconds(duration),
         shared::seconds(deadline)
     ))
     .on(call, position)
     .about(call.at(position).class)
-    .number("lasted_s", lasted)
+    .number("lasted_s", duration)
     .number("timeout_s", deadline)
 }

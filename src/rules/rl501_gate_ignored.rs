@@ -1,4 +1,4 @@
-//! A 429 with a hint applies to everyone on its scope, but others kept sending.
+//! A 429 with a hint applies to all callers of its scope, but others kept sending.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings};
 use crate::measure::{Fleet, GateTerms, IgnoredWindows};

@@ -1,4 +1,4 @@
-//! Refusals with quota left, right after the rate had jumped.
+//! Refusals although little of the limits was used, directly after the rate of starts had risen.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::measure::{Fleet, Ramp, RampTerms};
@@ -29,19 +29,19 @@ const STARTS: Setting =
     Setting { name: "min_starts", default: 20.0, unit: "", meaning: "starts in the ten seconds before the first 429" };
 const REFUSALS: Setting =
     Setting { name: "min_429s", default: 3.0, unit: "", meaning: "429s within a minute from the first on" };
-const RISEN: Setting = Setting {
+const RISE_PERIOD: Setting = Setting {
     name: "risen_s",
     default: 10.0,
     unit: "s",
     meaning: "the rise is looked for in this time before the first 429",
 };
-const USUAL: Setting = Setting {
+const BASELINE: Setting = Setting {
     name: "before_s",
     default: 60.0,
     unit: "s",
     meaning: "the time before that whose rate is the usual one, and after the first 429 in which further ones count",
 };
-const LEAST_USUAL: Setting =
+const MIN_BASELINE: Setting =
     Setting { name: "least_before_s", default: 30.0, unit: "s", meaning: "how much of that time the log must hold" };
 const HEADROOM: Setting = Setting {
     name: "headroom_share",
@@ -113,7 +113,7 @@ pub(super) const RULE: Rule = Rule {
     source: "Anthropic API documentation, Rate limits: a sharp increase in usage may meet acceleration limits; ramp \
              up traffic gradually",
     needs: &[Field::Time, Field::Headroom],
-    settings: &[RISE, STARTS, REFUSALS, HEADROOM, NEAR, BEFORE, DEVIATIONS, RISEN, USUAL, LEAST_USUAL],
+    settings: &[RISE, STARTS, REFUSALS, HEADROOM, NEAR, BEFORE, DEVIATIONS, RISE_PERIOD, BASELINE, MIN_BASELINE],
     exceptions: &[&[
         "Without headers that show what is left, nothing is said.",
         "Only headers near the first 429 are looked at.",
@@ -146,9 +146,9 @@ pub(super) fn terms(settings: &Settings) -> RampTerms {
         refusals: settings.get(RULE.code, &REFUSALS) as u64,
         before: settings.get(RULE.code, &BEFORE) as u64,
         deviations: settings.get(RULE.code, &DEVIATIONS),
-        rise_us: shared::span_us(settings.get(RULE.code, &RISEN).max(1.0)),
-        baseline_us: shared::span_us(settings.get(RULE.code, &USUAL)),
-        min_baseline_us: shared::span_us(settings.get(RULE.code, &LEAST_USUAL)),
+        rise_us: shared::period_us(settings.get(RULE.code, &RISE_PERIOD).max(1.0)),
+        baseline_us: shared::period_us(settings.get(RULE.code, &BASELINE)),
+        min_baseline_us: shared::period_us(settings.get(RULE.code, &MIN_BASELINE)),
     }
 }
 
@@ -159,11 +159,11 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
         .filter_map(|(scope, tally)| {
             let near_us = shared::micros(settings.get(RULE.code, &NEAR));
             let ramps = tally.short_window.ramps().iter().copied();
-            let with_room = ramps.filter_map(|ramp| {
-                let least = least_headroom(fleet, scope, ramp.at, near_us).filter(|(left, _)| *left > share)?;
+            let with_headroom = ramps.filter_map(|ramp| {
+                let least = lowest_headroom(fleet, scope, ramp.at, near_us).filter(|(left, _)| *left > share)?;
                 Some((ramp, least))
             });
-            let found: Vec<(Ramp, (f64, LimitKind))> = with_room.collect();
+            let found: Vec<(Ramp, (f64, LimitKind))> = with_headroom.collect();
             let worst = *found.iter().max_by_key(|(ramp, _)| (ramp.refusals, std::cmp::Reverse(ramp.at)))?;
             Some(hit(fleet, scope, worst, found.len()))
         })
@@ -171,7 +171,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
 }
 
 /// Returns the lowest remaining share of any known limit near `at`, and that limit.
-fn least_headroom(fleet: &Fleet<'_>, scope: Limits, at: Time, near_us: i64) -> Option<(f64, LimitKind)> {
+fn lowest_headroom(fleet: &Fleet<'_>, scope: Limits, at: Time, near_us: i64) -> Option<(f64, LimitKind)> {
     let limits = LimitKind::ALL.into_iter().filter_map(|kind| Some((kind, fleet.table.headroom.get(scope, kind)?)));
     let near = limits.flat_map(|(kind, readings)| {
         let readings = readings.series.sorted().1.into_iter();
@@ -202,7 +202,7 @@ fn hit(fleet: &Fleet<'_>, scope: Limits, (ramp, (left, kind)): (Ramp, (f64, Limi
     hit.rows.push(ramp.row);
     hit.class = fleet.table.rows[ramp.row as usize].class;
     hit.scope = Some(scope);
-    // A limit without headers would look the same.
+    // A limit without headers would look the same in the log.
     hit.confidence = Confidence::Medium;
     hit
 }

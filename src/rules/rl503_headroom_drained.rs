@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 const UNDER: Setting =
     Setting { name: "under_share", default: 0.1, unit: "", meaning: "share of a limit under which it is running out" };
-const KEPT: Setting = Setting {
+const RATE_KEPT: Setting = Setting {
     name: "rate_kept",
     default: 0.5,
     unit: "",
@@ -107,7 +107,7 @@ pub(super) const RULE: Rule = Rule {
     source: "Anthropic API documentation, Rate limits: the anthropic-ratelimit headers give limit, remaining and \
              reset of each limit with every response",
     needs: &[Field::Time, Field::Headroom],
-    settings: &[UNDER, KEPT, FOLLOW, SENDS, READINGS, STALE, LOOK],
+    settings: &[UNDER, RATE_KEPT, FOLLOW, SENDS, READINGS, STALE, LOOK],
     exceptions: &[&[
         "One attempt after the first low reading was on its way.",
         "A 429 that was under way at that moment left no time to slow down.",
@@ -176,7 +176,7 @@ type ReadingsByLimit<'a> = HashMap<(Limits, LimitKind), &'a LimitReadings>;
 fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let terms = ExhaustionTerms {
         under: settings.get(RULE.code, &UNDER),
-        rate_kept: settings.get(RULE.code, &KEPT),
+        rate_kept: settings.get(RULE.code, &RATE_KEPT),
         follow_us: (settings.get(RULE.code, &FOLLOW) * 1e6) as i64,
         readings: settings.get(RULE.code, &READINGS) as usize,
         stale_us: (settings.get(RULE.code, &STALE) * 1e6) as i64,
@@ -184,7 +184,7 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     };
     let least_sends = settings.get(RULE.code, &SENDS) as u64;
     let by_limit: ReadingsByLimit<'_> =
-        fleet.table.headroom.iter().map(|(scope, kind, track)| ((scope, kind), track)).collect();
+        fleet.table.headroom.iter().map(|(scope, kind, readings)| ((scope, kind), readings)).collect();
     let scopes = fleet.sorted_scopes().into_iter();
     scopes
         .filter_map(|(scope, tally)| {
@@ -213,7 +213,7 @@ fn readings_of(by_limit: &ReadingsByLimit<'_>, scope: Limits) -> Vec<(LimitKind,
     kinds.filter_map(|kind| Some((kind, by_limit.get(&(scope, kind))?.series.sorted()))).collect()
 }
 
-/// Returns one finding per scope: about the limit that was hit, else about the one that ran low first.
+/// Returns one finding per scope: about the limit that ran out, else about the one that was low first.
 fn hit(
     fleet: &Fleet<'_>,
     scope: Limits,
@@ -221,9 +221,9 @@ fn hit(
     readings: &[(LimitKind, Readings)],
     terms: &ExhaustionTerms,
 ) -> Option<Hit> {
-    let share = |drain: &HeadroomExhaustion| drain.least as f64 / drain.limit as f64;
+    let share = |exhaustion: &HeadroomExhaustion| exhaustion.least as f64 / exhaustion.limit as f64;
     let worst = found.iter().min_by(|a, b| {
-        let rank = |drain: &HeadroomExhaustion| (!drain.hit, drain.crossed);
+        let rank = |exhaustion: &HeadroomExhaustion| (!exhaustion.hit, exhaustion.crossed);
         rank(a).cmp(&rank(b)).then(share(a).total_cmp(&share(b)))
     })?;
     let mut hit = Hit::new(words(fleet, scope, worst, terms))
@@ -234,13 +234,13 @@ fn hit(
         .number("sends_per_s_before", worst.rates.0)
         .number("sends_per_s_after", worst.rates.1)
         .count("refusals_429", worst.refusals)
-        .count("times", found.iter().filter(|drain| drain.kind == worst.kind).count() as u64);
+        .count("times", found.iter().filter(|exhaustion| exhaustion.kind == worst.kind).count() as u64);
     if let Some((at, _)) = worst.refused {
         hit = hit.number("lead_s", at.s_since(worst.crossed));
     }
-    let others = others(worst, readings);
-    if !others.is_empty() {
-        hit = hit.text("other_limits", others);
+    let other_limits = other_limits(worst, readings);
+    if !other_limits.is_empty() {
+        hit = hit.text("other_limits", other_limits);
     }
     hit.severity = worst.hit.then_some(Severity::Error);
     hit.rows.extend(worst.row);
@@ -249,27 +249,29 @@ fn hit(
     Some(hit)
 }
 
-fn words(fleet: &Fleet<'_>, scope: Limits, drain: &HeadroomExhaustion, terms: &ExhaustionTerms) -> String {
-    let lead = |at: Time| super::shared::seconds(at.s_since(drain.crossed).max(0.0));
-    let end = match (drain.used_up, drain.refused) {
-        (Some(_), Some((at, _))) if drain.refusals == 1 => {
+fn words(fleet: &Fleet<'_>, scope: Limits, exhaustion: &HeadroomExhaustion, terms: &ExhaustionTerms) -> String {
+    let lead = |at: Time| super::shared::seconds(at.s_since(exhaustion.crossed).max(0.0));
+    let end = match (exhaustion.used_up, exhaustion.refused) {
+        (Some(_), Some((at, _))) if exhaustion.refusals == 1 => {
             format!("the limit ran out and a 429 followed after {}", lead(at))
         }
         (Some(_), Some((at, _))) => {
-            format!("the limit ran out and {} 429s followed, the first after {}", drain.refusals, lead(at))
+            format!("the limit ran out and {} 429s followed, the first after {}", exhaustion.refusals, lead(at))
         }
         (Some(at), None) => format!("the limit ran out after {}", lead(at)),
-        (None, Some((at, _))) => format!("at least {} were left, and a 429 followed after {}", drain.least, lead(at)),
-        (None, None) => format!("at least {} were left", drain.least),
+        (None, Some((at, _))) => {
+            format!("at least {} were left, and a 429 followed after {}", exhaustion.least, lead(at))
+        }
+        (None, None) => format!("at least {} were left", exhaustion.least),
     };
     format!(
         "{} remaining on {} fell below {} of {} while traffic stayed at {} ({} before); {end}",
-        drain.kind.label(),
+        exhaustion.kind.label(),
         fleet.scope_label(&scope),
         units::percent(terms.under),
-        drain.limit,
-        rate(drain.rates.1),
-        rate(drain.rates.0),
+        exhaustion.limit,
+        rate(exhaustion.rates.1),
+        rate(exhaustion.rates.0),
     )
 }
 
@@ -277,13 +279,13 @@ fn rate(per_s: f64) -> String {
     if per_s >= 1.0 { format!("{per_s:.1}/s") } else { format!("{:.1}/min", per_s * 60.0) }
 }
 
-/// Describes the lowest levels of the other limits in the same period.
-fn others(worst: &HeadroomExhaustion, readings: &[(LimitKind, Readings)]) -> String {
-    let others = readings.iter().filter(|(kind, _)| *kind != worst.kind);
-    let words = others.filter_map(|(kind, (_, list))| {
-        let meanwhile =
+/// Describes the lowest remaining shares of the other limits in the same period.
+fn other_limits(worst: &HeadroomExhaustion, readings: &[(LimitKind, Readings)]) -> String {
+    let other_limits = readings.iter().filter(|(kind, _)| *kind != worst.kind);
+    let words = other_limits.filter_map(|(kind, (_, list))| {
+        let in_period =
             list.iter().filter(|(_, summary)| summary.last.0 >= worst.crossed && summary.first.0 <= worst.until);
-        let least = meanwhile.map(|(_, summary)| summary.min_ratio()).min_by(f64::total_cmp)?;
+        let least = in_period.map(|(_, summary)| summary.min_ratio()).min_by(f64::total_cmp)?;
         Some(format!("{} {}", kind.label(), units::percent(least)))
     });
     words.collect::<Vec<String>>().join(", ")

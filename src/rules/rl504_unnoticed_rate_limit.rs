@@ -96,18 +96,18 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let get = |setting| settings.get(RULE.code, setting);
-    let (share, least, spread, waiting) = (get(&SHARE), get(&CALLS), get(&SPREAD), get(&WAITING));
+    let (share, min_calls, spread, waiting) = (get(&SHARE), get(&CALLS), get(&SPREAD), get(&WAITING));
     let runs = fleet.sorted_runs().into_iter();
     runs.filter_map(|(_, run, tally)| {
         let (late, calls) = (&tally.late, tally.calls());
-        if (late.calls as f64) < least.max(share * calls as f64) {
+        if (late.calls as f64) < min_calls.max(share * calls as f64) {
             return None;
         }
         let span = tally.last.s_since(tally.first);
         let spread_s = late.last?.s_since(late.first?.sent);
-        let on_average = late.waited.s() / span;
-        (span > 0.0 && spread_s >= spread * span && on_average >= waiting)
-            .then(|| hit(run, tally, on_average, late_attempt(settings)))
+        let waiting_on_average = late.waited.s() / span;
+        (span > 0.0 && spread_s >= spread * span && waiting_on_average >= waiting)
+            .then(|| hit(run, tally, waiting_on_average, late_attempt(settings)))
     })
     .collect()
 }

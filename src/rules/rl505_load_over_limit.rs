@@ -1,5 +1,4 @@
-//! A good part of the attempts is refused minute after minute, so the limit is too low for the load; it is no
-//! transient.
+//! A large share of the attempts is refused minute after minute, so the load is permanently above the limit.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::measure::{Fleet, OverLimitPeriod, worst_over_limit};
@@ -81,7 +80,7 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let get = |setting| settings.get(RULE.code, setting);
-    let (share, least_s, least) = (get(&SHARE), get(&SPAN), get(&SENDS));
+    let (share, min_s, min_sends) = (get(&SHARE), get(&SPAN), get(&SENDS));
     let scopes = fleet.sorted_scopes().into_iter();
     scopes
         .filter_map(|(scope, tally)| {
@@ -93,8 +92,8 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
                 refusals.iter().map(|(_, refusal)| refusal).filter(|refusal| period.contains(refusal.first.sent));
             let first = within.next()?;
             let last = within.next_back().unwrap_or(first);
-            let lasts = last.last.s_since(first.first.sent) >= least_s && period.sends as f64 >= least;
-            lasts.then(|| hit(fleet, scope, &period))
+            let is_finding = last.last.s_since(first.first.sent) >= min_s && period.sends as f64 >= min_sends;
+            is_finding.then(|| hit(fleet, scope, &period))
         })
         .collect()
 }

@@ -6,13 +6,13 @@ use crate::model::{Confidence, Evidence, Remedy, Scope as Limits, Severity};
 
 const STARTS: Setting =
     Setting { name: "starts", default: 12.0, unit: "", meaning: "calls that start within one second" };
-const MET: Setting = Setting {
+const REFUSED_SHARE: Setting = Setting {
     name: "met_share",
     default: 0.25,
     unit: "",
     meaning: "share of them whose first attempt meets a rate limit, an overload or a 503",
 };
-const NORMAL: Setting = Setting {
+const OVER_BASELINE: Setting = Setting {
     name: "over_normal",
     default: 3.0,
     unit: "",
@@ -26,7 +26,7 @@ const DEVIATIONS: Setting = Setting {
     unit: "",
     meaning: "standard deviations above the usual number of starts: no chance puts so many there",
 };
-const USUAL: Setting = Setting {
+const BASELINE: Setting = Setting {
     name: "usual_s",
     default: 30.0,
     unit: "s",
@@ -96,7 +96,7 @@ pub(super) const RULE: Rule = Rule {
     source: "Anthropic API documentation, Rate limits: 60 requests a minute may be enforced as 1 a second, and \
              sharp ramps meet acceleration limits; AWS Architecture Blog, Exponential Backoff And Jitter",
     needs: &[Field::Time, Field::CallIdentity],
-    settings: &[STARTS, MET, NORMAL, DEVIATIONS, USUAL, NEAR],
+    settings: &[STARTS, REFUSED_SHARE, OVER_BASELINE, DEVIATIONS, BASELINE, NEAR],
     exceptions: &[&[
         "A rate of starts that is usual before or after makes no burst.",
         "Spent money and usage windows do not count.",
@@ -172,11 +172,11 @@ pub(super) const RULE: Rule = Rule {
 pub(super) fn terms(settings: &Settings) -> FanoutTerms {
     FanoutTerms {
         starts: settings.get(RULE.code, &STARTS) as u64,
-        refused_share: settings.get(RULE.code, &MET),
-        over_baseline: settings.get(RULE.code, &NORMAL),
+        refused_share: settings.get(RULE.code, &REFUSED_SHARE),
+        over_baseline: settings.get(RULE.code, &OVER_BASELINE),
         deviations: settings.get(RULE.code, &DEVIATIONS),
-        baseline_us: shared::span_us(settings.get(RULE.code, &USUAL)),
-        near_us: shared::span_us(settings.get(RULE.code, &NEAR)),
+        baseline_us: shared::period_us(settings.get(RULE.code, &BASELINE)),
+        near_us: shared::period_us(settings.get(RULE.code, &NEAR)),
     }
 }
 
@@ -187,8 +187,8 @@ fn check(fleet: &Fleet<'_>, _: &Settings) -> Vec<Hit> {
 
 fn hit(fleet: &Fleet<'_>, scope: Limits, fanout: &Fanout) -> Hit {
     let passed = fanout.succeeded;
-    let stagger = (passed > 0).then(|| (fanout.starts as f64 / passed as f64).ceil());
-    let advice = match stagger {
+    let stagger_s = (passed > 0).then(|| (fanout.starts as f64 / passed as f64).ceil());
+    let advice = match stagger_s {
         Some(s) => format!("{passed} succeeded at once, so starts spread over {s:.0} s would have fitted"),
         None => "none succeeded at once".to_owned(),
     };
@@ -196,10 +196,10 @@ fn hit(fleet: &Fleet<'_>, scope: Limits, fanout: &Fanout) -> Hit {
         0 => String::new(),
         failed => format!(", and {failed} failed otherwise"),
     };
-    let trains =
+    let bursts_words =
         if fanout.bursts > 1 { format!(" (the worst of {} such bursts)", fanout.bursts) } else { String::new() };
     let mut hit = Hit::new(format!(
-        "{} calls on {} started within a second{trains}, and {} of them were refused at once, by a rate limit or for lack of \
+        "{} calls on {} started within a second{bursts_words}, and {} of them were refused at once, by a rate limit or for lack of \
          capacity{otherwise}; {advice}",
         fanout.starts,
         fleet.scope_label(&scope),
@@ -211,10 +211,10 @@ fn hit(fleet: &Fleet<'_>, scope: Limits, fanout: &Fanout) -> Hit {
     .count("bursts", fanout.bursts)
     .number("usual_starts_per_s", fanout.baseline_per_s)
     .figure("at", Evidence::At(fanout.at));
-    if let Some(s) = stagger {
+    if let Some(s) = stagger_s {
         hit = hit.number("stagger_s", s);
     }
-    hit.severity = explained_otherwise(fanout).then_some(Severity::Info);
+    hit.severity = may_have_another_cause(fanout).then_some(Severity::Info);
     if hit.severity.is_some() {
         hit.confidence = Confidence::Low;
     }
@@ -223,8 +223,8 @@ fn hit(fleet: &Fleet<'_>, scope: Limits, fanout: &Fanout) -> Hit {
     hit
 }
 
-/// Whether something else explains the failures: an overload under which no call succeeds, or that many runs meet together,
-/// needs no burst as its cause, unlike the caller's own rate limit.
-fn explained_otherwise(fanout: &Fanout) -> bool {
+/// Returns whether something else may have caused the failures: an overload under which no call succeeds, or that
+/// affects many runs, needs no burst as its cause, unlike the caller's own rate limit.
+fn may_have_another_cause(fanout: &Fanout) -> bool {
     !fanout.rate_limited && (fanout.succeeded == 0 || fanout.many_runs)
 }

@@ -1,4 +1,4 @@
-//! Answers become slower and slower without errors, as in a queue that grows without limit.
+//! Answers become slower without errors, as in a queue that grows without limit.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::measure::{Fleet, Pace, Quarter, RunTally, SpeedKind};
@@ -18,7 +18,7 @@ const PROMPTS: Setting = Setting {
     meaning: "prompts that grow more than this take longer for that reason",
 };
 
-const ON: Setting = Setting {
+const MIN_LATER_GROWTH: Setting = Setting {
     name: "going_on",
     default: 1.25,
     unit: "",
@@ -32,14 +32,14 @@ const SLACK: Setting = Setting {
     meaning: "what a quarter may fall behind the one before and still count as going on",
 };
 
-const ERRORS: Setting = Setting {
+const MIN_ERRORS: Setting = Setting {
     name: "errors",
     default: 5.0,
     unit: "",
     meaning: "standard errors between the first quarter and the last: no chance puts them there, in any number of runs",
 };
 
-const TIMES: Setting = Setting {
+const MIN_GROWTH: Setting = Setting {
     name: "times",
     default: 2.0,
     unit: "",
@@ -146,7 +146,7 @@ pub(super) const RULE: Rule = Rule {
     remedy: Remedy::Fix,
     source: "vLLM documentation, engine arguments: without max_num_queued_reqs the queue has no bound; Little's law",
     needs: &[Field::Time, Field::FirstToken],
-    settings: &[TIMES, CALLS, SLOW, ERRORS, SLACK, ON, PROMPTS, ANSWERS],
+    settings: &[MIN_GROWTH, CALLS, SLOW, MIN_ERRORS, SLACK, MIN_LATER_GROWTH, PROMPTS, ANSWERS],
     exceptions: &[&[
         "A run with a failed attempt is not judged.",
         "One step, ups and downs, and differences that chance explains are no creep.",
@@ -210,41 +210,42 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
-    let runs = fleet.sorted_runs().into_iter().filter(|(_, _, tally)| is_green(tally));
+    let runs = fleet.sorted_runs().into_iter().filter(|(_, _, tally)| all_succeeded(tally));
     runs.flat_map(|(_, run, tally)| {
-        let creeping = tally.paces.iter().filter_map(|pace| Some((pace, creep(pace, settings)?)));
-        creeping.map(|(pace, quarters)| hit(fleet, run, pace, &quarters)).collect::<Vec<Hit>>()
+        let slower = tally.paces.iter().filter_map(|pace| Some((pace, slower_quarters(pace, settings)?)));
+        slower.map(|(pace, quarters)| hit(fleet, run, pace, &quarters)).collect::<Vec<Hit>>()
     })
     .collect()
 }
 
-/// Whether every attempt succeeded.
-fn is_green(tally: &RunTally) -> bool {
+/// Returns whether every attempt succeeded.
+fn all_succeeded(tally: &RunTally) -> bool {
     tally.sends == tally.ended(Outcome::Ok)
 }
 
-/// Returns the quarters of a model's successes, if they became slower and slower.
-fn creep(pace: &Pace, settings: &Settings) -> Option<[Quarter; 4]> {
+/// Returns the quarters of a model's successes, if each is slower than the one before.
+fn slower_quarters(pace: &Pace, settings: &Settings) -> Option<[Quarter; 4]> {
     let get = |setting: &Setting| settings.get(RULE.code, setting);
-    let (least, slow_ms, slack) = (get(&CALLS).max(2.0), get(&SLOW), get(&SLACK));
+    let (min_calls, slow_ms, slack) = (get(&CALLS).max(2.0), get(&SLOW), get(&SLACK));
     let quarters = pace.quarters()?;
     let [first, second, third, last] = &quarters;
-    let enough = first.count as f64 >= least && last.count as f64 >= least;
+    let has_enough = first.count as f64 >= min_calls && last.count as f64 >= min_calls;
     let slow = match pace.kind {
         SpeedKind::FirstToken => last.mean >= slow_ms,
         SpeedKind::PerToken => true,
         SpeedKind::Whole => last.mean >= slow_ms * 1e3,
     };
     let growth = last.mean / first.mean;
-    let sure = growth.ln() >= get(&ERRORS) * first.error.hypot(last.error);
-    let on = second.mean > first.mean
+    let is_certain = growth.ln() >= get(&MIN_ERRORS) * first.error.hypot(last.error);
+    let keeps_rising = second.mean > first.mean
         && third.mean * slack >= second.mean
         && last.mean * slack >= third.mean
-        && last.mean >= get(&ON) * second.mean;
-    let grew = |tokens: fn(&Quarter) -> Option<f64>, most: f64| matches!((tokens(first), tokens(last)), (Some(before), Some(after)) if after > most * before);
-    let longer = grew(|quarter| quarter.prompt_tokens, get(&PROMPTS))
-        || (pace.kind == SpeedKind::Whole && grew(|quarter| quarter.output_tokens, get(&ANSWERS)));
-    (enough && slow && growth >= get(&TIMES).max(1.0) && sure && on && !longer).then_some(quarters)
+        && last.mean >= get(&MIN_LATER_GROWTH) * second.mean;
+    let has_grown = |tokens: fn(&Quarter) -> Option<f64>, most: f64| matches!((tokens(first), tokens(last)), (Some(before), Some(after)) if after > most * before);
+    let has_longer_texts = has_grown(|quarter| quarter.prompt_tokens, get(&PROMPTS))
+        || (pace.kind == SpeedKind::Whole && has_grown(|quarter| quarter.output_tokens, get(&ANSWERS)));
+    (has_enough && slow && growth >= get(&MIN_GROWTH).max(1.0) && is_certain && keeps_rising && !has_longer_texts)
+        .then_some(quarters)
 }
 
 fn hit(fleet: &Fleet<'_>, run: Symbol, pace: &Pace, quarters: &[Quarter; 4]) -> Hit {
@@ -274,7 +275,7 @@ fn hit(fleet: &Fleet<'_>, run: Symbol, pace: &Pace, quarters: &[Quarter; 4]) -> 
     let unknown = |tokens: fn(&Quarter) -> Option<f64>| tokens(first).is_none() || tokens(last).is_none();
     let outputs_unknown = pace.kind == SpeedKind::Whole && unknown(|quarter| quarter.output_tokens);
     if outputs_unknown || unknown(|quarter| quarter.prompt_tokens) {
-        // An agent's prompts grow, and longer prompts and answers take longer.
+        // The prompts of an agent grow, and longer prompts and answers take more time.
         hit.severity = Some(Severity::Info);
         hit.confidence = Confidence::Low;
     }

@@ -84,15 +84,16 @@ pub(super) const RULE: Rule = Rule {
     ],
 };
 
-/// Returns the configured pool, or the pool declared for everything that the only run of the log called.
+/// Returns the configured pool size, or the one that the policy declares for all models and providers of the only run
+/// in the log.
 fn pool(fleet: &Fleet<'_>, settings: &Settings) -> Option<f64> {
-    let set = settings.get(RULE.code, &POOL);
-    if set >= 1.0 {
-        return Some(set);
+    let configured = settings.get(RULE.code, &POOL);
+    if configured >= 1.0 {
+        return Some(configured);
     }
-    let (only, names) = (fleet.runs.keys().next().filter(|_| fleet.runs.len() == 1)?, &fleet.table.names);
+    let (only_run, names) = (fleet.runs.keys().next().filter(|_| fleet.runs.len() == 1)?, &fleet.table.names);
     let of_scope = |scope: &Limits| {
-        settings.policies.find(names.text(*only), names.text(scope.model), names.text(scope.provider))?.pool
+        settings.policies.find(names.text(*only_run), names.text(scope.model), names.text(scope.provider))?.pool
     };
     let mut pools = fleet.scopes.keys().map(of_scope);
     let first = pools.next()??;
@@ -109,8 +110,8 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     fleet.under_way.more_than(pool).map(|most| hit(fleet, pool, most)).into_iter().collect()
 }
 
-/// Whether calls in progress have to be counted at all.
-pub(super) fn wants_a_count(settings: &Settings) -> bool {
+/// Returns whether calls in progress have to be counted.
+pub(super) fn needs_count(settings: &Settings) -> bool {
     settings.get(RULE.code, &POOL) >= 1.0 || settings.policies.iter().any(|policy| policy.pool.is_some())
 }
 

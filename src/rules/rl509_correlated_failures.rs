@@ -160,17 +160,17 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
     let services = fleet.sorted_recoveries().into_iter();
     services
         .filter_map(|(service, class, recovery)| {
-            let heals = matches!(class.default_bucket(), Bucket::Capacity | Bucket::Transient);
+            let is_transient = matches!(class.default_bucket(), Bucket::Capacity | Bucket::Transient);
             let calls = fleet.calls_of(service);
             let next = &recovery.next;
             let guessed = next.inferred as f64 > get(&GUESSED) * next.sent as f64;
-            if !heals || guessed || (calls as f64) < least_calls || (next.sent as f64) < least_retries {
+            if !is_transient || guessed || (calls as f64) < least_calls || (next.sent as f64) < least_retries {
                 return None;
             }
-            let first = Rate { failed: fleet.failed_first(service), of: calls };
-            let again = Rate { failed: next.failed, of: next.sent };
-            (again.at_least(get(&ERRORS)) >= times * first.share())
-                .then(|| hit(fleet, service, class, next, first, again))
+            let first = Rate { failed: fleet.failed_first(service), total: calls };
+            let after_failure = Rate { failed: next.failed, total: next.sent };
+            (after_failure.lower_bound(get(&ERRORS)) >= times * first.share())
+                .then(|| hit(fleet, service, class, next, first, after_failure))
         })
         .collect()
 }
@@ -179,38 +179,38 @@ fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
 #[derive(Clone, Copy)]
 struct Rate {
     failed: u64,
-    of: u64,
+    total: u64,
 }
 
 impl Rate {
     fn share(self) -> f64 {
-        self.failed as f64 / self.of as f64
+        self.failed as f64 / self.total as f64
     }
 
-    /// Returns the share less `errors` standard errors: what chance does not explain.
-    fn at_least(self, errors: f64) -> f64 {
+    /// Returns the share less `errors` standard errors: a lower bound, above which chance explains no more.
+    fn lower_bound(self, errors: f64) -> f64 {
         let share = self.share();
-        share - errors * (share * (1.0 - share) / self.of as f64).sqrt()
+        share - errors * (share * (1.0 - share) / self.total as f64).sqrt()
     }
 }
 
-fn hit(fleet: &Fleet<'_>, service: Service, class: Class, next: &NextSends, first: Rate, again: Rate) -> Hit {
+fn hit(fleet: &Fleet<'_>, service: Service, class: Class, next: &NextSends, first: Rate, after_failure: Rate) -> Hit {
     let mut hit = Hit::new(format!(
         "after {} on {}, {} of the retries failed ({} of {}), and {} of all first attempts ({} of {})",
         shared::class_words(Some(class)),
         service.label(fleet.table),
-        units::percent(again.share()),
-        again.failed,
-        again.of,
+        units::percent(after_failure.share()),
+        after_failure.failed,
+        after_failure.total,
         units::percent(first.share()),
         first.failed,
-        first.of,
+        first.total,
     ))
     .about(Some(class))
-    .number("retry_failure_share", again.share())
-    .count("retries", again.of)
+    .number("retry_failure_share", after_failure.share())
+    .count("retries", after_failure.total)
     .number("first_attempt_failure_share", first.share())
-    .count("first_attempts", first.of);
+    .count("first_attempts", first.total);
     hit.rows.extend(next.first.map(|row_ref| row_ref.row));
     hit.scope = Some(service.scope());
     hit.confidence = Confidence::Medium;

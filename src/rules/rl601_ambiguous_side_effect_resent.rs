@@ -53,34 +53,34 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
-    let again: SmallVec<[usize; 4]> = call.retried().filter(|&p| resent(call, p)).collect();
-    let first = *again.first()?;
+    let resent_positions: SmallVec<[usize; 4]> = call.retried().filter(|&p| is_resent(call, p)).collect();
+    let first = *resent_positions.first()?;
     let what = shared::class_words(call.at(first).class);
     let message = format!(
         "an attempt with a side effect ended in {what} and was retried {} with no idempotency key: it may have \
          happened {}",
-        shared::times(again.len()),
-        shared::times(again.len() + 1),
+        shared::times(resent_positions.len()),
+        shared::times(resent_positions.len() + 1),
     );
     Some(
         Hit::new(message)
             .on_call(call)
             .about(call.at(first).class)
-            .count("resent", again.len() as u64)
+            .count("resent", resent_positions.len() as u64)
             .number("wait_s", call.wait_before(first + 1).map_or(0.0, |wait| wait.s())),
     )
 }
 
-fn resent(call: &Call<'_>, position: usize) -> bool {
+fn is_resent(call: &Call<'_>, position: usize) -> bool {
     let (attempt, next) = (call.at(position), call.at(position + 1));
-    let keyed = attempt.flags.has(Flags::IDEMPOTENT) && next.flags.has(Flags::IDEMPOTENT);
+    let both_have_keys = attempt.flags.has(Flags::IDEMPOTENT) && next.flags.has(Flags::IDEMPOTENT);
     attempt.flags.has(Flags::SIDE_EFFECT)
         && next.flags.has(Flags::SIDE_EFFECT)
         && repeats::may_have_taken_effect(call, position)
-        && !keyed
+        && !both_have_keys
         && !attempt.flags.has(Flags::DECIDED_OTHER)
         && shared::shows_retry(call, position)
         && !call.body_changed(position, position + 1)
-        // For tools, that rule is more specific.
-        && !rl608::ran_again(call, position)
+        // For tools, RL608 is more specific.
+        && !rl608::is_replayed(call, position)
 }

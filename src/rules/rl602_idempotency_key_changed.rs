@@ -50,27 +50,30 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
-    let acted = |p: &usize| repeats::may_have_taken_effect(call, *p);
-    let position = call.retried().filter(|&p| changed(call, p)).max_by_key(|p| (acted(p), std::cmp::Reverse(*p)))?;
+    let may_have_taken_effect = |p: &usize| repeats::may_have_taken_effect(call, *p);
+    let position = call
+        .retried()
+        .filter(|&p| changed(call, p))
+        .max_by_key(|p| (may_have_taken_effect(p), std::cmp::Reverse(*p)))?;
     let what = shared::class_words(call.at(position).class);
-    let risk = acted(&position);
-    let end = if risk { ", so it may have happened twice" } else { "" };
+    let may_be_duplicate = may_have_taken_effect(&position);
+    let end = if may_be_duplicate { ", so it may have happened twice" } else { "" };
     let mut hit = Hit::new(format!("the attempt after {what} carried another idempotency key{end}"))
         .on(call, position)
         .on(call, position + 1)
         .about(call.at(position).class);
-    if !risk {
+    if !may_be_duplicate {
         hit.severity = Some(Severity::Warning);
     }
     Some(hit)
 }
 
-/// Whether the attempt at `position` is repeated with another key.
+/// Returns whether the attempt at `position` is repeated with another key.
 fn changed(call: &Call<'_>, position: usize) -> bool {
-    let acts = |p: usize| call.at(p).flags.has(Flags::SIDE_EFFECT) || call.at(p).flags.has(Flags::TOOL);
+    let has_side_effect = |p: usize| call.at(p).flags.has(Flags::SIDE_EFFECT) || call.at(p).flags.has(Flags::TOOL);
     let (before, next) = (repeats::key(call, position), repeats::key(call, position + 1));
-    acts(position)
-        && acts(position + 1)
+    has_side_effect(position)
+        && has_side_effect(position + 1)
         && before != 0
         && next != 0
         && before != next

@@ -60,26 +60,26 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
-    let killed: SmallVec<[(usize, f64, f64); 4]> = (0..call.len())
+    let timed_out: SmallVec<[(usize, f64, f64); 4]> = (0..call.len())
         .filter_map(|p| deadlines_s(call, p, settings).map(|(actual_s, required_s)| (p, actual_s, required_s)))
         .collect();
-    let &(first, actual_s, required_s) = killed.first()?;
+    let &(first, actual_s, required_s) = timed_out.first()?;
     let max_tokens = call.detail(first)?.max_tokens;
     let mut message = format!(
         "hung up after {} although an answer of up to {max_tokens} tokens may take {}",
         shared::seconds(actual_s),
         shared::seconds(required_s),
     );
-    if killed.len() > 1 {
-        message.push_str(&format!("; {} of the {} attempts ended so", killed.len(), call.len()));
+    if timed_out.len() > 1 {
+        message.push_str(&format!("; {} of the {} attempts ended so", timed_out.len(), call.len()));
     }
     let mut hit = Hit::new(message)
         .about(call.at(first).class)
         .number("deadline_s", actual_s)
         .number("derived_s", required_s)
         .count("max_tokens", u64::from(max_tokens))
-        .count("killed", killed.len() as u64);
-    hit.rows.extend(killed.iter().map(|&(p, ..)| call.rows()[p]));
+        .count("killed", timed_out.len() as u64);
+    hit.rows.extend(timed_out.iter().map(|&(p, ..)| call.rows()[p]));
     // The log does not show that the answer was not streamed.
     if call.detail(first)?.timeout.as_us().is_none() {
         hit.confidence = Confidence::Medium;
@@ -87,17 +87,19 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// Adds to a finding how many of the calls to the model, `killed` of them, had attempts ended by such a deadline.
-fn add_share(fleet: &Fleet<'_>, service: Service, killed: u64, hit: &mut Hit) {
-    let calls = fleet.calls_of(service).max(killed);
-    let share = killed as f64 / calls as f64;
+/// Adds to a finding how many of the calls to the model, `timed_out` of them, had attempts ended by such a deadline.
+fn add_share(fleet: &Fleet<'_>, service: Service, timed_out: u64, hit: &mut Hit) {
+    let calls = fleet.calls_of(service).max(timed_out);
+    let share = timed_out as f64 / calls as f64;
     if calls > 1 {
-        let of =
-            format!("; attempts of {killed} of the {calls} calls to this model ended so ({})", units::percent(share));
+        let of = format!(
+            "; attempts of {timed_out} of the {calls} calls to this model ended so ({})",
+            units::percent(share)
+        );
         hit.message.push_str(&of);
     }
     hit.evidence.extend([
-        ("calls_killed", Evidence::Count(killed)),
+        ("calls_killed", Evidence::Count(timed_out)),
         ("calls", Evidence::Count(calls)),
         ("killed_share", Evidence::Number(share)),
     ]);
@@ -114,15 +116,15 @@ fn deadlines_s(call: &Call<'_>, position: usize, settings: &Settings) -> Option<
     if !client_timed_out || is_exempt || began || detail.max_tokens == 0 || repeats::was_never_sent(call, position) {
         return None;
     }
-    let known = |us: Option<i64>| us.filter(|us| *us > 0);
-    let actual_us = known(attempt.duration.as_us()).or_else(|| known(detail.timeout.as_us()))?;
-    let required_us = needs_us(detail.max_tokens, settings);
+    let positive = |us: Option<i64>| us.filter(|us| *us > 0);
+    let actual_us = positive(attempt.duration.as_us()).or_else(|| positive(detail.timeout.as_us()))?;
+    let required_us = required_us(detail.max_tokens, settings);
     (actual_us < required_us).then_some((actual_us as f64 / 1e6, required_us as f64 / 1e6))
 }
 
-/// Returns how long an answer of `max_tokens` may take including a margin, µs.
-pub(super) fn needs_us(max_tokens: u32, settings: &Settings) -> i64 {
+/// Returns how long an answer of `max_tokens` may take including a margin, in µs.
+pub(super) fn required_us(max_tokens: u32, settings: &Settings) -> i64 {
     let value = |setting: &Setting| settings.get(RULE.code, setting);
-    let writing = value(&FIRST_TOKEN) + f64::from(max_tokens) / value(&SPEED).max(1e-3);
-    shared::micros(writing + value(&MARGIN).max(writing * value(&MARGIN_SHARE)))
+    let answer_s = value(&FIRST_TOKEN) + f64::from(max_tokens) / value(&SPEED).max(1e-3);
+    shared::micros(answer_s + value(&MARGIN).max(answer_s * value(&MARGIN_SHARE)))
 }

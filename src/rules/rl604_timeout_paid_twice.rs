@@ -1,4 +1,4 @@
-//! A deadline cuts an answer off, and the retry meets the same deadline.
+//! A client-side timeout cuts an answer off, and the retry runs into the same timeout.
 
 use super::rl603_timeout_too_short as rl603;
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, repeats, shared};
@@ -87,31 +87,38 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let long: SmallVec<[(usize, i64); 8]> =
         (0..call.len()).filter_map(|p| Some((p, length_us(call, p, settings)?))).collect();
     let spread = settings.get(RULE.code, &SPREAD);
-    // The deadline that most of them met.
-    let met = |length: i64| {
-        long.iter().filter(move |(_, other)| (other - length).abs() <= shared::scaled(length, spread)).map(|(p, _)| *p)
+    // The deadline is the duration that most of these attempts have in common.
+    let with_duration = |duration_us: i64| {
+        long.iter()
+            .filter(move |(_, other)| (other - duration_us).abs() <= shared::scaled(duration_us, spread))
+            .map(|(p, _)| *p)
     };
-    let deadline = long.iter().map(|(_, length)| *length).max_by_key(|&length| met(length).count())?;
-    let cut: SmallVec<[usize; 8]> = met(deadline).collect();
-    let timeouts = cut.iter().any(|&p| call.at(p).class == Some(Class::Timeout));
-    let first = *cut.first()?;
+    let deadline = long
+        .iter()
+        .map(|(_, duration_us)| *duration_us)
+        .max_by_key(|&duration_us| with_duration(duration_us).count())?;
+    let cut_off: SmallVec<[usize; 8]> = with_duration(deadline).collect();
+    let timeouts = cut_off.iter().any(|&p| call.at(p).class == Some(Class::Timeout));
+    let first = *cut_off.first()?;
     let resent = first + 1 < call.len() && shared::shows_retry(call, first);
-    if !resent || (cut.len() < 2 && !timeouts) {
+    if !resent || (cut_off.len() < 2 && !timeouts) {
         return None;
     }
-    let usage = cut.iter().map(|&p| call.usage(p));
+    let usage = cut_off.iter().map(|&p| call.usage(p));
     let tokens: u64 = usage.clone().map(|u| u64::from(u.input_tokens) + u64::from(u.output_tokens)).sum();
     let usd = usage.map(|u| f64::from(u.cost_micro_usd)).sum::<f64>() / 1e6;
     let deadline_s = deadline as f64 / 1e6;
-    let length = shared::seconds(deadline_s);
-    let message = match cut.len() {
-        1 => format!("cut off after {length} and sent again: the first answer may have been billed and was not read"),
-        n => format!("{n} attempts were cut off after {length} each: up to {n} answers billed and not read"),
+    let duration_us = shared::seconds(deadline_s);
+    let message = match cut_off.len() {
+        1 => format!(
+            "cut off after {duration_us} and sent again: the first answer may have been billed and was not read"
+        ),
+        n => format!("{n} attempts were cut off after {duration_us} each: up to {n} answers billed and not read"),
     };
     let mut hit = Hit::new(message)
         .on_call(call)
         .about(call.at(first).class)
-        .count("cut_off", cut.len() as u64)
+        .count("cut_off", cut_off.len() as u64)
         .number("deadline_s", deadline_s);
     if tokens > 0 {
         hit = hit.count("tokens_unread", tokens);
@@ -119,15 +126,15 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     if usd > 0.0 {
         hit = hit.number("usd_unread", usd);
     }
-    // Two in a row may be an outage, and so may more if the deadline is long enough for the answer.
+    // Two in a row may be due to an outage, and so may more if the deadline is long enough for the answer.
     let max_tokens = call.detail(first)?.max_tokens;
-    let fair = max_tokens > 0 && deadline >= rl603::needs_us(max_tokens, settings);
-    let few = cut.len() as f64 <= settings.get(RULE.code, &FEW) && tokens == 0 && usd == 0.0;
-    if cut.len() == 1 || fair || few {
+    let is_long_enough = max_tokens > 0 && deadline >= rl603::required_us(max_tokens, settings);
+    let may_be_outage = cut_off.len() as f64 <= settings.get(RULE.code, &FEW) && tokens == 0 && usd == 0.0;
+    if cut_off.len() == 1 || is_long_enough || may_be_outage {
         hit.severity = Some(Severity::Info);
     } else {
-        // One retry may well finish before the deadline; further ones are more than a sound loop makes.
-        hit = hit.in_excess(call, cut[1..].iter().copied());
+        // One retry may finish before the deadline; further ones are more than a correct loop makes.
+        hit = hit.in_excess(call, cut_off[1..].iter().copied());
     }
     if tokens == 0 && usd == 0.0 {
         hit.confidence = Confidence::Medium;
@@ -138,12 +145,12 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
 /// Returns how long the attempt at `position` ran before it was cut off in µs, if that is long enough to matter.
 fn length_us(call: &Call<'_>, position: usize, settings: &Settings) -> Option<i64> {
     let attempt = call.at(position);
-    let lost = matches!(attempt.class, Some(Class::Timeout | Class::Connection));
+    let ended_without_response = matches!(attempt.class, Some(Class::Timeout | Class::Connection));
     // A tool is not billed by the token; that is RL608.
-    let model = !attempt.flags.has(Flags::TOOL);
-    if !lost || !model || attempt.status != 0 || repeats::was_never_sent(call, position) {
+    let is_model_call = !attempt.flags.has(Flags::TOOL);
+    if !ended_without_response || !is_model_call || attempt.status != 0 || repeats::was_never_sent(call, position) {
         return None;
     }
-    let length = attempt.duration.as_us()?;
-    (length >= shared::micros(settings.get(RULE.code, &LEAST))).then_some(length)
+    let duration_us = attempt.duration.as_us()?;
+    (duration_us >= shared::micros(settings.get(RULE.code, &LEAST))).then_some(duration_us)
 }

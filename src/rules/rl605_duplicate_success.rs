@@ -66,23 +66,24 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
-    let mut told = Told::default();
+    let mut successes = SuccessSummary::default();
     let (a, b) = (0..call.len()).filter(|&b| !call.at(b).failed()).find_map(|b| {
-        let first = if told.may_be_repeated_by(call, b) { (0..b).find(|&a| twice(call, a, b)) } else { None };
-        told.note(call, b);
+        let first =
+            if successes.may_be_repeated_by(call, b) { (0..b).find(|&a| is_duplicate(call, a, b)) } else { None };
+        successes.add(call, b);
         first.map(|a| (a, b))
     })?;
-    let needless: SmallVec<[usize; 4]> =
-        (b..call.len()).filter(|&later| !call.at(later).failed() && twice(call, a, later)).collect();
+    let duplicates: SmallVec<[usize; 4]> =
+        (b..call.len()).filter(|&later| !call.at(later).failed() && is_duplicate(call, a, later)).collect();
     let overlap = !repeats::is_sequential(call, a, b);
     let gap = call.at(b).sent.us_since(call.at(a).sent) as f64 / 1e6;
     let how = if overlap { "while the first was still under way" } else { "after the first had been answered" };
-    let all = if needless.len() == 1 { "both".to_owned() } else { format!("all {}", needless.len() + 1) };
+    let all = if duplicates.len() == 1 { "both".to_owned() } else { format!("all {}", duplicates.len() + 1) };
     let mut hit = Hit::new(format!("retried after {}, {how}, and {all} attempts succeeded", shared::seconds(gap)))
         .on(call, a)
         .number("gap_s", gap)
-        .count("answers", needless.len() as u64 + 1);
-    for later in needless {
+        .count("answers", duplicates.len() as u64 + 1);
+    for later in duplicates {
         hit = hit.on(call, later);
         hit.wasted.push(call.rows()[later]);
     }
@@ -93,49 +94,49 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// Summary of the successes so far, by which most later ones are ruled out as repeats without comparing every pair: a
-/// call may have very many.
+/// Summary of the successes so far. It rules out most later successes as repeats without comparing every pair, of which
+/// a call may have very many.
 #[derive(Default)]
-struct Told {
-    least_number: Option<u16>,
-    least_count: Option<u8>,
+struct SuccessSummary {
+    min_number: Option<u16>,
+    min_count: Option<u8>,
     bodies: HashSet<u64>,
     keys: HashSet<u64>,
 }
 
-impl Told {
-    fn note(&mut self, call: &Call<'_>, position: usize) {
+impl SuccessSummary {
+    fn add(&mut self, call: &Call<'_>, position: usize) {
         let attempt = call.at(position);
         let number = Some(attempt.number).filter(|number| *number > 0);
-        self.least_number = self.least_number.into_iter().chain(number).min();
-        self.least_count = self.least_count.into_iter().chain(attempt.sdk_count()).min();
+        self.min_number = self.min_number.into_iter().chain(number).min();
+        self.min_count = self.min_count.into_iter().chain(attempt.sdk_count()).min();
         self.bodies.extend(Some(call.request_hash(position)).filter(|body| *body != 0));
         self.keys.extend(Some(repeats::key(call, position)).filter(|key| *key != 0));
     }
 
-    /// Whether [`twice`] may hold for one of these successes and the attempt at `position`.
+    /// Returns whether [`is_duplicate`] may hold for one of these successes and the attempt at `position`.
     fn may_be_repeated_by(&self, call: &Call<'_>, position: usize) -> bool {
         let attempt = call.at(position);
-        self.least_number.is_some_and(|least| attempt.number > least)
-            || self.least_count.zip(attempt.sdk_count()).is_some_and(|(least, count)| count > least)
+        self.min_number.is_some_and(|least| attempt.number > least)
+            || self.min_count.zip(attempt.sdk_count()).is_some_and(|(least, count)| count > least)
             || self.bodies.contains(&call.request_hash(position))
             || self.keys.contains(&repeats::key(call, position))
     }
 }
 
-/// Whether two successes are answers to the same request.
-fn twice(call: &Call<'_>, a: usize, b: usize) -> bool {
+/// Returns whether two successes are answers to the same request.
+fn is_duplicate(call: &Call<'_>, a: usize, b: usize) -> bool {
     let (first, second) = (call.at(a), call.at(b));
-    let asked_again = first.flags.has(Flags::DECIDED_RETRY)
+    let was_rejected = first.flags.has(Flags::DECIDED_RETRY)
         || first.flags.has(Flags::LOGGED_ERROR)
-        // An answer without a stop reason may have broken off.
+        // An answer with an empty stop reason may be truncated.
         || first.flags.end() == AnswerEnd::Empty;
     let numbered = first.number > 0 && second.number > first.number;
     let counted = matches!((first.sdk_count(), second.sdk_count()), (Some(a), Some(b)) if b > a);
-    let shown = numbered || counted || repeats::same_body(call, a, b) || repeats::same_key(call, a, b);
+    let same_request = numbered || counted || repeats::same_body(call, a, b) || repeats::same_key(call, a, b);
     !first.failed()
-        && shown
-        && !asked_again
+        && same_request
+        && !was_rejected
         && !repeats::is_inferred(call)
         && !call.disordered
         && !call.body_changed(a, b)

@@ -6,7 +6,7 @@ use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::calls::Call;
 use crate::model::{Remedy, Severity};
 
-const PATIENCE: Setting = Setting {
+const MIN_FAILURES: Setting = Setting {
     name: "patience",
     default: 3.0,
     unit: "",
@@ -28,7 +28,7 @@ pub(super) const RULE: Rule = Rule {
     source: "Anthropic API documentation, Rate limits: limits are kept per model class; Prompt caching: a cache \
              belongs to one model",
     needs: &[Field::CallId, Field::Model],
-    settings: &[PATIENCE],
+    settings: &[MIN_FAILURES],
     exceptions: &[&[
         "Failures of capacity before it make a fallback due.",
         "A hint that is long enough to end the call, and a spent quota, are reasons to go elsewhere.",
@@ -64,21 +64,21 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
-    let patience = settings.get(RULE.code, &PATIENCE) as usize;
+    let min_failures = settings.get(RULE.code, &MIN_FAILURES) as usize;
     let position = call.retried().find(|&p| {
         call.at(p).rate_limited()
             && !call.at(p).terminal()
             && !rl206::too_long(call, p, settings)
             && call.origin(p).layer == call.origin(p + 1).layer
-            && changed(call, p)
-            && (0..p).filter(|&q| call.at(q).lacked_capacity()).count() < patience
+            && model_changed(call, p)
+            && (0..p).filter(|&q| call.at(q).lacked_capacity()).count() < min_failures
     })?;
     let names = &call.table().names;
     let model = |p: usize| shared::cut(names.text(call.origin(p).model), 60);
     let (from, to) = (model(position), model(position + 1));
-    let asked = call.hint_us(position).filter(|&us| us > 0).map(|us| shared::seconds(us as f64 / 1e6));
-    let asked = asked.map_or_else(String::new, |asked| format!(" that asked for {asked}"));
-    let mut hit = Hit::new(format!("went from {from} to {to} right after a rate limit{asked}"))
+    let hint_words = call.hint_us(position).filter(|&us| us > 0).map(|us| shared::seconds(us as f64 / 1e6));
+    let hint_words = hint_words.map_or_else(String::new, |hint_words| format!(" that asked for {hint_words}"));
+    let mut hit = Hit::new(format!("went from {from} to {to} right after a rate limit{hint_words}"))
         .on(call, position)
         .on(call, position + 1)
         .about(call.at(position).class)
@@ -91,7 +91,7 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-fn changed(call: &Call<'_>, position: usize) -> bool {
+fn model_changed(call: &Call<'_>, position: usize) -> bool {
     let (before, next) = (call.origin(position).model, call.origin(position + 1).model);
     before.is_some() && next.is_some() && before != next
 }

@@ -111,47 +111,48 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(fleet: &Fleet<'_>, settings: &Settings) -> Vec<Hit> {
-    let least = settings.get(RULE.code, &FAILURES).clamp(3.0, 32.0) as u64;
+    let min_failures = settings.get(RULE.code, &FAILURES).clamp(3.0, 32.0) as u64;
     let scopes = fleet.sorted_scopes();
     let mut hits = Vec::new();
     for (scope, tally) in &scopes {
-        let (calls, earliest) = tally.overloaded_calls.at_least(least);
+        let (calls, earliest) = tally.overloaded_calls.at_least(min_failures);
         if calls == 0 || !scope.model.is_some() {
             continue;
         }
-        let others = scopes.iter().filter(|(other, _)| is_way_out(fleet, scope, other));
+        let others = scopes.iter().filter(|(other, _)| is_alternative(fleet, scope, other));
         let found = others.filter_map(|(other, tally)| {
-            let answered = |one: &&OverloadedCall| tally.succeeded_between(one.row_ref.sent, Some(one.ended));
-            Some((earliest.iter().find(answered)?, other))
+            let alternative_answered =
+                |call: &&OverloadedCall| tally.succeeded_between(call.row_ref.sent, Some(call.ended));
+            Some((earliest.iter().find(alternative_answered)?, other))
         });
         // The earliest call for which another model was available; of several models, the first by name.
-        if let Some((one, other)) = found.min_by_key(|(one, _)| one.row_ref) {
-            hits.push(hit(fleet, *scope, other, one, calls, least));
+        if let Some((call, other)) = found.min_by_key(|(call, _)| call.row_ref) {
+            hits.push(hit(fleet, *scope, other, call, calls, min_failures));
         }
     }
     hits
 }
 
-fn is_way_out(fleet: &Fleet<'_>, scope: &Limits, other: &Limits) -> bool {
+fn is_alternative(fleet: &Fleet<'_>, scope: &Limits, other: &Limits) -> bool {
     let name = fleet.table.names.text(other.model).to_ascii_lowercase();
     other.model != scope.model && !name.is_empty() && !OTHER_TASKS.iter().any(|task| name.contains(task))
 }
 
-fn hit(fleet: &Fleet<'_>, scope: Limits, other: &Limits, one: &OverloadedCall, calls: u64, least: u64) -> Hit {
+fn hit(fleet: &Fleet<'_>, scope: Limits, other: &Limits, call: &OverloadedCall, calls: u64, min_failures: u64) -> Hit {
     let name = |scope: &Limits| shared::cut(fleet.table.names.text(scope.model), 60);
-    let (met, first) =
+    let (calls_words, first) =
         if calls == 1 { ("a call".to_owned(), "it") } else { (format!("{calls} calls"), "the first such call") };
     let time = |time: Time| Evidence::At(time);
     let mut hit = Hit::new(format!(
-        "{met} met {least} or more overloads on {}, and no other model was asked, though {} was answering while {first} was under way",
+        "{calls_words} met {min_failures} or more overloads on {}, and no other model was asked, though {} was answering while {first} was under way",
         name(&scope),
         name(other),
     ))
     .count("calls", calls)
     .text("answering", name(other))
-    .figure("from", time(one.row_ref.sent))
-    .figure("until", time(one.ended));
-    hit.rows.push(one.row_ref.row);
+    .figure("from", time(call.row_ref.sent))
+    .figure("until", time(call.ended));
+    hit.rows.push(call.row_ref.row);
     hit.scope = Some(scope);
     hit
 }

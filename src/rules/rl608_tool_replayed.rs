@@ -55,15 +55,15 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
-    let again: SmallVec<[usize; 4]> = call.retried().filter(|&p| ran_again(call, p)).collect();
-    let first = *again.first()?;
+    let replayed_positions: SmallVec<[usize; 4]> = call.retried().filter(|&p| is_replayed(call, p)).collect();
+    let first = *replayed_positions.first()?;
     let detail = call.detail(first)?;
     let name = call.table().names.get(detail.tool).map_or_else(|| "a tool".to_owned(), |name| shared::cut(name, 60));
     let gap = call.at(first + 1).sent.us_since(call.at(first).sent) as f64 / 1e6;
-    let words = shared::class_words(call.at(first).class);
+    let failure = shared::class_words(call.at(first).class);
     let mut message = format!(
-        "{name} was executed again {}, {} after the start of an execution that ended in {words}",
-        shared::times(again.len()),
+        "{name} was executed again {}, {} after the start of an execution that ended in {failure}",
+        shared::times(replayed_positions.len()),
         shared::seconds(gap),
     );
     if let Some(us) = detail.timeout.as_us()
@@ -76,7 +76,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
         .on_call(call)
         .about(call.at(first).class)
         .text("tool", name)
-        .count("executions", again.len() as u64 + 1)
+        .count("executions", replayed_positions.len() as u64 + 1)
         .number("gap_s", gap);
     // The log does not show that the tool has side effects.
     if !side_effect {
@@ -86,18 +86,19 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// Whether the tool execution at `position` may have taken effect and was repeated without a common key.
-pub(super) fn ran_again(call: &Call<'_>, position: usize) -> bool {
+/// Returns whether the tool execution at `position` may have taken effect and was repeated without a common key.
+pub(super) fn is_replayed(call: &Call<'_>, position: usize) -> bool {
     let (attempt, next) = (call.at(position), call.at(position + 1));
     if !(attempt.flags.has(Flags::TOOL) && next.flags.has(Flags::TOOL)) {
         return false;
     }
     let tool = |p| call.detail(p).map(|detail| detail.tool);
     // A server error may come before or after the work is done, which counts only if the tool has side effects.
-    let broke = attempt.bucket() == Some(Bucket::Transient) && !repeats::was_never_sent(call, position);
-    let unsure = repeats::may_have_taken_effect(call, position) || (broke && attempt.flags.has(Flags::SIDE_EFFECT));
+    let failed_transiently = attempt.bucket() == Some(Bucket::Transient) && !repeats::was_never_sent(call, position);
+    let may_have_taken_effect =
+        repeats::may_have_taken_effect(call, position) || (failed_transiently && attempt.flags.has(Flags::SIDE_EFFECT));
     tool(position) == tool(position + 1)
-        && unsure
+        && may_have_taken_effect
         && !repeats::same_key(call, position, position + 1)
         && !attempt.flags.has(Flags::NO_SIDE_EFFECT)
         && !attempt.flags.has(Flags::DECIDED_OTHER)

@@ -44,7 +44,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
-    let position = call.retried().find(|&p| replayed(call, p))?;
+    let position = call.retried().find(|&p| is_replayed(call, p))?;
     let delivered = call.detail(position)?.delivered;
     let what = match call.at(position).class {
         class @ Some(_) if shared::class_words(class) != "a failure" => shared::class_words(class),
@@ -64,7 +64,7 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-fn replayed(call: &Call<'_>, position: usize) -> bool {
+fn is_replayed(call: &Call<'_>, position: usize) -> bool {
     call.at(position).flags.has(Flags::DELIVERED)
         && shared::shows_retry(call, position)
         && !call.body_changed(position, position + 1)

@@ -67,8 +67,8 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
         return None;
     }
     let (position, what) = call.retried().find_map(|p| Some((p, changed(call, p)?)))?;
-    let words = shared::class_words(call.at(position).class);
-    let mut hit = Hit::new(format!("the attempt after {words} used another {what}"))
+    let failure = shared::class_words(call.at(position).class);
+    let mut hit = Hit::new(format!("the attempt after {failure} used another {what}"))
         .on(call, position)
         .on(call, position + 1)
         .about(call.at(position).class)
@@ -83,11 +83,11 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
 /// Returns what differs between the attempt at `position` and the next, if there was no reason for a change.
 fn changed(call: &Call<'_>, position: usize) -> Option<&'static str> {
     let class = call.at(position).class?;
-    let refused = class.is_money()
+    let needs_other_identity = class.is_money()
         || class.is_window()
         || matches!(class, Class::Authentication | Class::Permission | Class::NotFound);
     let (a, b) = (call.origin(position), call.origin(position + 1));
-    if refused || a.provider != b.provider || a.layer != b.layer {
+    if needs_other_identity || a.provider != b.provider || a.layer != b.layer {
         return None;
     }
     let differs = |part: fn(&Origin) -> Symbol| part(a).is_some() && part(b).is_some() && part(a) != part(b);
@@ -103,8 +103,8 @@ fn changed(call: &Call<'_>, position: usize) -> Option<&'static str> {
     }
 }
 
-/// Whether a subscription (`true`) or an API key (`false`) paid for the attempt, if rate-limit headers of the response
-/// show it.
+/// Returns whether a subscription (`true`) or an API key (`false`) paid for the attempt, if rate-limit headers of the
+/// response show it.
 fn by_subscription(attempt: &Attempt) -> Option<bool> {
     let flags = attempt.flags;
     flags.has(Flags::SUBSCRIPTION).then_some(true).or(flags.has(Flags::HEADROOM).then_some(false))

@@ -1,4 +1,4 @@
-//! A stream stalled, and its client kept waiting.
+//! A stream stalled, and its client continued to wait.
 
 use super::{Check, Field, Hit, Rule, Scope, Setting, Settings, shared};
 use crate::calls::Call;
@@ -60,12 +60,13 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let idle = settings.get(RULE.code, &IDLE);
-    let most = shared::scaled(shared::micros(idle), settings.get(RULE.code, &READ));
-    let sat_out = |position: usize| {
+    let max_timeout_us = shared::scaled(shared::micros(idle), settings.get(RULE.code, &READ));
+    let unaborted_stall = |position: usize| {
         let gap = call.chunk_gap_us(position)?;
-        (gap > shared::micros(idle) && !aborted(call, position, most)).then_some((position, gap as f64 / 1e6))
+        (gap > shared::micros(idle) && !was_or_would_be_aborted(call, position, max_timeout_us))
+            .then_some((position, gap as f64 / 1e6))
     };
-    let stalls: Vec<(usize, f64)> = (0..call.len()).filter_map(sat_out).collect();
+    let stalls: Vec<(usize, f64)> = (0..call.len()).filter_map(unaborted_stall).collect();
     let (position, longest) = stalls.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
     let mut hit = Hit::new(format!(
         "a stream delivered nothing for {}, and its client waited on (idle deadline {})",
@@ -83,12 +84,12 @@ fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// Whether the client ended the attempt at `position`, or would have done so soon: it has a timeout of at most `most`
-/// µs.
-fn aborted(call: &Call<'_>, position: usize, most: i64) -> bool {
+/// Returns whether the client ended the attempt at `position`, or would have done so soon: it has a timeout of at most
+/// `max_timeout_us`.
+fn was_or_would_be_aborted(call: &Call<'_>, position: usize, max_timeout_us: i64) -> bool {
     let attempt = call.at(position);
     let timeout = call.detail(position).and_then(|detail| detail.timeout.as_us());
     matches!(attempt.class, Some(Class::Timeout | Class::Cancelled))
         || attempt.flags.has(Flags::TOOL)
-        || timeout.is_some_and(|timeout| timeout <= most)
+        || timeout.is_some_and(|timeout| timeout <= max_timeout_us)
 }

@@ -1,4 +1,4 @@
-//! An error that something between provider and client wrapped again.
+//! An error that a component between provider and client wrapped in another format.
 
 use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
 use crate::calls::Call;
@@ -55,21 +55,21 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
         hit = hit.text("cause", cause);
     }
     hit.rows.extend((0..call.len()).filter(foreign).map(|position| call.rows()[position]));
-    if !shared::speaks_messages(call, position) {
+    if !shared::is_messages_api(call, position) {
         hit.confidence = Confidence::Medium;
     }
     Some(hit)
 }
 
-/// Whether the envelope is foreign to its route: the route is that of a Messages client, or unknown.
+/// Returns whether the envelope does not belong to its route, which is that of a Messages client, or unknown.
 fn is_foreign(call: &Call<'_>, position: usize) -> bool {
     let origin = call.origin(position);
     let unknown = origin.provider == Symbol::NONE && origin.client == Symbol::NONE;
-    (unknown || shared::speaks_messages(call, position)) && !is_quoted(call, position)
+    (unknown || shared::is_messages_api(call, position)) && !is_quoted(call, position)
 }
 
-/// Whether the error is an SDK's exception text that quotes the provider's body unchanged, so that the envelope is
-/// right.
+/// Returns whether the error is an SDK's exception text that quotes the provider's body unchanged, so that the envelope
+/// is correct.
 fn is_quoted(call: &Call<'_>, position: usize) -> bool {
     let Some(detail) = call.detail(position) else { return false };
     let names = &call.table().names;
@@ -84,7 +84,7 @@ fn is_quoted(call: &Call<'_>, position: usize) -> bool {
 
 /// Returns the innermost message of an error wrapped in the text of another.
 fn unwrapped(message: &str) -> Option<String> {
-    // At most three levels were ever seen.
+    // Up to three levels of nesting occur in known logs, so four are enough.
     let mut text = message.to_owned();
     let mut found = None;
     for _ in 0..4 {
@@ -112,7 +112,7 @@ mod tests {
     use super::unwrapped;
 
     #[test]
-    fn the_innermost_message_counts() {
+    fn the_innermost_message_is_found() {
         let twice = r#"Upstream: {"error":{"message":"{\"message\":\"busy\"}","type":"None"}} (1 try)"#;
         assert_eq!(unwrapped(twice).as_deref(), Some("busy"));
         assert_eq!(unwrapped("plain words"), None);

@@ -50,14 +50,14 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
-    let strange = |&p: &usize| {
+    let is_foreign_status = |&p: &usize| {
         let attempt = call.at(p);
         attempt.class == Some(Class::GatewayError)
             && matches!(attempt.status, 502 | 503 | 520..=524)
-            && shared::speaks_messages(call, p)
+            && shared::is_messages_api(call, p)
     };
-    let position = (0..call.len()).find(strange)?;
-    let count = (0..call.len()).filter(strange).count();
+    let position = (0..call.len()).find(is_foreign_status)?;
+    let count = (0..call.len()).filter(is_foreign_status).count();
     let status = call.at(position).status;
     let mut hit = Hit::new(format!(
         "status {status} came back {} on a Messages route, where the provider does not send it",
@@ -66,10 +66,10 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     .about(Some(Class::GatewayError))
     .count("status", u64::from(status))
     .count("attempts", count as u64);
-    let said = call.detail(position).and_then(|detail| call.table().names.get(detail.message));
-    if let Some(said) = said {
-        hit = hit.text("body", shared::cut(said, 120));
+    let message = call.detail(position).and_then(|detail| call.table().names.get(detail.message));
+    if let Some(message) = message {
+        hit = hit.text("body", shared::cut(message, 120));
     }
-    hit.rows.extend((0..call.len()).filter(strange).map(|position| call.rows()[position]));
+    hit.rows.extend((0..call.len()).filter(is_foreign_status).map(|position| call.rows()[position]));
     Some(hit)
 }

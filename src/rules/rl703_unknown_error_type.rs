@@ -93,21 +93,21 @@ fn unknown_type<'a>(call: &Call<'a>, position: usize) -> Option<&'a str> {
     if TYPES.contains(&word) {
         return None;
     }
-    // Envelopes are for RL701.
-    let judged = attempt.failed()
+    // Foreign envelopes are reported by RL701.
+    let is_judged = attempt.failed()
         && attempt.status > 0
         && !attempt.flags.has(Flags::FOREIGN_ENVELOPE)
-        && shared::speaks_messages(call, position);
-    (judged && !is_loggers_own(word)).then_some(word)
+        && shared::is_messages_api(call, position);
+    (is_judged && !is_written_by_logger(word)).then_some(word)
 }
 
-/// Whether the word is empty, a number or the name of an exception, which loggers write if they have no type.
-fn is_loggers_own(word: &str) -> bool {
-    let none = word.is_empty() || matches!(word, "None" | "null" | "unknown");
-    let number = word.bytes().all(|byte| byte.is_ascii_digit());
+/// Returns whether the word is empty, a number or the name of an exception, which loggers write if they have no type.
+fn is_written_by_logger(word: &str) -> bool {
+    let is_placeholder = word.is_empty() || matches!(word, "None" | "null" | "unknown");
+    let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
     // Exception names are like `RateLimitError`, `anthropic.APIStatusError`, `ECONNRESET`; a type is in lower case or
     // prose.
     let bare = word.rsplit('.').next().unwrap_or(word);
-    let camel = bare.starts_with(|first: char| first.is_ascii_uppercase()) && !bare.contains([' ', '_']);
-    none || number || camel || kind_of_exception(word).is_some()
+    let is_exception_name = bare.starts_with(|first: char| first.is_ascii_uppercase()) && !bare.contains([' ', '_']);
+    is_placeholder || is_number || is_exception_name || kind_of_exception(word).is_some()
 }

@@ -1,4 +1,4 @@
-//! Something between provider and client turned an overload into a client error.
+//! A component between provider and client turned an overload into a client error.
 
 use super::{Check, Field, Hit, Rule, Scope, Settings, shared};
 use crate::calls::Call;
@@ -49,7 +49,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
-    if !misled(call) {
+    if !is_misled(call) {
         return None;
     }
     let last = call.last();
@@ -70,15 +70,15 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     Some(hit)
 }
 
-/// Whether an overload ended the call with a status that clients do not retry.
-pub(super) fn misled(call: &Call<'_>) -> bool {
+/// Returns whether an overload ended the call with a status that clients do not retry.
+pub(super) fn is_misled(call: &Call<'_>) -> bool {
     let last = call.last();
     let relabelled = last.class == Some(Class::Overloaded)
         && (400..500).contains(&last.status)
         && !matches!(last.status, 408 | 409 | 429);
-    let going_on = last.flags.has(Flags::DECIDED_RETRY) || last.flags.has(Flags::DECIDED_OTHER);
-    let spent = last.max_attempts > 1 && last.number >= last.max_attempts;
+    let continues = last.flags.has(Flags::DECIDED_RETRY) || last.flags.has(Flags::DECIDED_OTHER);
+    let is_last_allowed = last.max_attempts > 1 && last.number >= last.max_attempts;
     // If the client retries this very status, the status is not what ended the call.
-    let known = call.retried().any(|p| call.at(p).status == last.status);
-    relabelled && !going_on && !spent && !known && call.outcome == Outcome::Failed
+    let is_retried_status = call.retried().any(|p| call.at(p).status == last.status);
+    relabelled && !continues && !is_last_allowed && !is_retried_status && call.outcome == Outcome::Failed
 }

@@ -52,12 +52,12 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
     let numbers = numbers(call)?;
-    let mut holes = numbers.windows(2).filter_map(|pair| {
+    let mut gaps = numbers.windows(2).filter_map(|pair| {
         let ((layer, before), (same, after)) = (pair[0], pair[1]);
         (layer == same && after > before + 1).then_some((before, after))
     });
-    let (before, after) = holes.next()?;
-    let missing = u64::from(after - before - 1) + holes.map(|(a, b)| u64::from(b - a - 1)).sum::<u64>();
+    let (before, after) = gaps.next()?;
+    let missing = u64::from(after - before - 1) + gaps.map(|(a, b)| u64::from(b - a - 1)).sum::<u64>();
     let lines = if missing == 1 { "1 attempt is".to_owned() } else { format!("{missing} attempts are") };
     let mut hit =
         Hit::new(format!("{lines} missing from the log: the call goes from attempt {before} to attempt {after}"))
@@ -71,11 +71,11 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
 /// Returns the attempt numbers of the call by layer, sorted and without repetition: a loop that starts again repeats
 /// numbers, which is no gap.
 fn numbers(call: &Call<'_>) -> Option<SmallVec<[(Symbol, u32); 8]>> {
-    let numbered = call.attempts().any(|attempt| attempt.number > 0);
+    let has_numbers = call.attempts().any(|attempt| attempt.number > 0);
     let mut list: SmallVec<[(Symbol, u32); 8]> = SmallVec::new();
     for (position, attempt) in call.attempts().enumerate() {
         let number =
-            if numbered { u32::from(attempt.number) } else { attempt.sdk_count().map_or(0, |n| u32::from(n) + 1) };
+            if has_numbers { u32::from(attempt.number) } else { attempt.sdk_count().map_or(0, |n| u32::from(n) + 1) };
         if number > 0 {
             list.push((call.origin(position).layer, number));
         }

@@ -47,28 +47,28 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(call: &Call<'_>, settings: &Settings) -> Option<Hit> {
     let slack_us = (settings.get(RULE.code, &OVERLAP) * 1e3) as i64;
-    let early_us = |position: usize| {
-        let (before, this) = (call.at(position - 1), call.at(position));
-        let one_layer = call.origin(position - 1).layer == call.origin(position).layer;
+    let overlap_us = |position: usize| {
+        let (before, number) = (call.at(position - 1), call.at(position));
+        let same_layer = call.origin(position - 1).layer == call.origin(position).layer;
         if call.disordered {
             // The send times themselves contradict the numbers.
-            before.sent.us_since(this.sent)
-        } else if one_layer {
-            before.ended().us_since(this.sent)
+            before.sent.us_since(number.sent)
+        } else if same_layer {
+            before.ended().us_since(number.sent)
         } else {
             0
         }
     };
-    let worst = (1..call.len()).max_by_key(|&position| (early_us(position), std::cmp::Reverse(position)))?;
-    let early = early_us(worst);
-    if !call.disordered && early <= slack_us {
+    let worst = (1..call.len()).max_by_key(|&position| (overlap_us(position), std::cmp::Reverse(position)))?;
+    let overlap = overlap_us(worst);
+    if !call.disordered && overlap <= slack_us {
         return None;
     }
-    let (this, event) = (worst + 1, if call.disordered { "was sent" } else { "had ended" });
-    let by = super::shared::seconds(early.max(0) as f64 / 1e6);
-    let hit = Hit::new(format!("attempt {this} is stamped {by} before attempt {worst} {event}"))
+    let (number, event) = (worst + 1, if call.disordered { "was sent" } else { "had ended" });
+    let by = super::shared::seconds(overlap.max(0) as f64 / 1e6);
+    let hit = Hit::new(format!("attempt {number} is stamped {by} before attempt {worst} {event}"))
         .on(call, worst - 1)
         .on(call, worst)
-        .number("early_s", early as f64 / 1e6);
+        .number("early_s", overlap as f64 / 1e6);
     Some(hit)
 }

@@ -59,10 +59,11 @@ fn check(call: &Call<'_>, _: &Settings) -> Option<Hit> {
 }
 
 fn is_mislabelled(attempt: &Attempt) -> bool {
-    // Refusals and answers of the wrong form did arrive, so logging them as a success is acceptable.
-    let answered = (200..300).contains(&attempt.status)
+    // A refusal, an answer that does not match its schema, and a cancelled request did get a response, so logging it as
+    // a success is acceptable.
+    let has_response = (200..300).contains(&attempt.status)
         && matches!(attempt.class, Some(Class::SchemaError | Class::ContentPolicy | Class::Cancelled));
-    // An answer that broke off is for RL207.
-    let broke_off = attempt.flags.end() == AnswerEnd::Truncated;
-    attempt.failed() && attempt.flags.has(Flags::LOGGED_OK) && !answered && !broke_off
+    // A truncated answer is reported by RL207.
+    let is_truncated = attempt.flags.end() == AnswerEnd::Truncated;
+    attempt.failed() && attempt.flags.has(Flags::LOGGED_OK) && !has_response && !is_truncated
 }

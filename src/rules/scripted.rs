@@ -1,7 +1,7 @@
 //! Macros for the calls in the examples of rules about waits.
 
 /// Fields of an attempt, by how it ended.
-macro_rules! said {
+macro_rules! outcome_fields {
     (overloaded) => {
         r#""status":529,"error_type":"overloaded_error","duration_ms":100"#
     };
@@ -24,7 +24,7 @@ macro_rules! attempts {
             r#"","attempt":"#,
             $number,
             ",",
-            $crate::rules::scripted::said!($how),
+            $crate::rules::scripted::outcome_fields!($how),
             "}\n"
         ),+)
     };
@@ -37,4 +37,4 @@ macro_rules! retried {
     };
 }
 
-pub(super) use {attempts, retried, said};
+pub(super) use {attempts, outcome_fields, retried};

@@ -16,23 +16,23 @@ pub(super) const SHOWN: [&str; 1] = [
      shows it.",
 ];
 
-/// Returns by how much two send times of the call may be wrong relative to each other, µs: some logs have whole seconds
-/// only.
+/// Returns by how much two send times of the call may be wrong relative to each other, in µs: some logs have whole
+/// seconds only.
 pub(super) fn clock_step_us(call: &Call<'_>) -> i64 {
     if call.whole_seconds { 1_000_000 } else { 0 }
 }
 
-/// Whether the log has neither a status nor an error for the attempt, so that its retry cannot be criticised.
-pub(super) fn says_nothing(call: &Call<'_>, position: usize) -> bool {
-    let told = call.detail(position).is_some_and(|detail| {
+/// Returns whether the log has neither a status nor an error for the attempt, so that its retry cannot be judged.
+pub(super) fn has_no_error_fields(call: &Call<'_>, position: usize) -> bool {
+    let has_error = call.detail(position).is_some_and(|detail| {
         [detail.error_type, detail.error_code, detail.message, detail.exception].into_iter().any(Symbol::is_some)
     });
-    call.at(position).status == 0 && !told
+    call.at(position).status == 0 && !has_error
 }
 
-/// Whether the attempt at `position` was sent to a server that speaks the Messages protocol, judging by the name of its
+/// Returns whether the attempt at `position` was sent to a server of the Messages API, according to the name of its
 /// provider or else of its client.
-pub(super) fn speaks_messages(call: &Call<'_>, position: usize) -> bool {
+pub(super) fn is_messages_api(call: &Call<'_>, position: usize) -> bool {
     // These providers have their own errors, whichever client calls them; some host the same models.
     const PLATFORMS: [&str; 8] = ["bedrock", "aws", "vertex", "gcp", "google", "gemini", "openai", "azure"];
     let (origin, names) = (call.origin(position), &call.table().names);
@@ -45,7 +45,7 @@ pub(super) fn speaks_messages(call: &Call<'_>, position: usize) -> bool {
     client.contains("anthropic") && !on_platform(&provider) && !on_platform(&client)
 }
 
-/// Whether both attempts may be for the same model: the logged ones do not differ.
+/// Returns whether both attempts may be for the same model: no two models that are logged differ.
 pub(super) fn same_model(call: &Call<'_>, a: usize, b: usize) -> bool {
     let (a, b) = (call.origin(a).model, call.origin(b).model);
     !(a.is_some() && b.is_some() && a != b)
@@ -75,12 +75,12 @@ pub(super) fn micros(s: f64) -> i64 {
     (s * 1e6).round() as i64
 }
 
-/// Converts a setting for the length of a span from seconds to µs, limited to 0 to one hour.
-pub(super) fn span_us(s: f64) -> i64 {
+/// Converts a setting for the length of a period from seconds to µs, limited to one hour.
+pub(super) fn period_us(s: f64) -> i64 {
     micros(s.clamp(0.0, 3600.0))
 }
 
-/// Multiplies a span of µs by `factor`.
+/// Multiplies a duration in µs by `factor`.
 pub(super) fn scaled(us: i64, factor: f64) -> i64 {
     (us as f64 * factor).round() as i64
 }

@@ -34,5 +34,5 @@ pub(crate) fn call_terms(settings: &Settings) -> CallTerms {
 
 /// Returns whether the size of a connection pool is declared, so that concurrent calls have to be counted.
 pub(crate) fn declares_pool(settings: &Settings) -> bool {
-    rl508_pool_too_small::wants_a_count(settings)
+    rl508_pool_too_small::needs_count(settings)
 }

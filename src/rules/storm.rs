@@ -1,7 +1,7 @@
 //! Distinguishes a retry storm from healthy clients during an outage.
 //!
 //! In an outage every client makes all its attempts up to its cap, so the number of attempts per call shows nothing
-//! about the client. Two things show a fault of it: waits that do not grow while calls fail, and nested retry loops.
+//! about the client. Two things show a defect of it: waits that do not grow while calls fail, and nested retry loops.
 
 use super::Hit;
 use crate::measure::{Amplified, Fleet, Flows, Service, WaitGrowth};

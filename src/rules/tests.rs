@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// Returns the options that an example is judged by.
 fn options(example: Example<'_>) -> Options {
-    let config = Config::parse(example.config, Path::new("example")).unwrap_or_else(|mistake| panic!("{mistake}"));
+    let config = Config::parse(example.config, Path::new("example")).unwrap_or_else(|error| panic!("{error}"));
     Options { complete: true, settings: config.settings(), ..Options::default() }
 }
 
@@ -23,7 +23,7 @@ pub(super) fn found(example: &str) -> BTreeSet<&'static str> {
     judge(&table, &options).problems.keys().map(|key| key.rule).collect()
 }
 
-fn each(examples: impl Fn(&Rule) -> &'static [&'static str], must_fire: bool) {
+fn assert_examples(examples: impl Fn(&Rule) -> &'static [&'static str], must_fire: bool) {
     let mut wrong = Vec::new();
     for rule in CATALOGUE {
         for (index, log) in examples(rule).iter().enumerate() {
@@ -38,12 +38,12 @@ fn each(examples: impl Fn(&Rule) -> &'static [&'static str], must_fire: bool) {
 
 #[test]
 fn firing_examples_fire() {
-    each(|rule| rule.firing, true);
+    assert_examples(|rule| rule.firing, true);
 }
 
 #[test]
 fn near_misses_do_not_fire() {
-    each(|rule| rule.near_misses, false);
+    assert_examples(|rule| rule.near_misses, false);
 }
 
 #[test]
@@ -215,15 +215,15 @@ const EXPECTED_FINDINGS: &[ExpectedFinding] = &[
 
 #[test]
 fn findings_say_what_the_log_shows() {
-    for (log, (code, severity, word, not)) in EXPECTED_FINDINGS {
+    for (log, (code, severity, word, forbidden)) in EXPECTED_FINDINGS {
         let table = crate::ingest::read_str(log);
         let judgement = judge(&table, &Options { complete: true, ..Options::default() });
         let problem = judgement.problems.values().find(|problem| problem.rule.code == *code);
         let kept = problem.and_then(|problem| problem.kept.values().next());
         let kept = kept.unwrap_or_else(|| panic!("no {code} in\n{log}"));
-        let said =
+        let text =
             format!("{} / {}", kept.hit.message, kept.hit.fix.as_deref().unwrap_or(problem.map_or("", |f| f.rule.fix)));
-        assert_eq!(kept.severity, *severity, "{code}: {said}");
-        assert!(said.contains(word) && !said.contains(not), "{code}: {said}");
+        assert_eq!(kept.severity, *severity, "{code}: {text}");
+        assert!(text.contains(word) && !text.contains(forbidden), "{code}: {text}");
     }
 }

@@ -12,45 +12,45 @@ const FACTORS: [f64; 10] = [0.0, 0.001, 0.01, 0.1, 0.5, 0.9, 1.1, 2.0, 10.0, 100
 const VALUES: [f64; 3] = [-1.0, 1.0, 40.0];
 
 /// Returns severity, confidence, message and evidence of each finding of the rule `code`.
-fn said(code: &str, table: &AttemptTable, settings: Settings) -> Vec<String> {
+fn findings(code: &str, table: &AttemptTable, settings: Settings) -> Vec<String> {
     let judgement = judge(table, &Options { complete: true, settings, ..Options::default() });
     let problems = judgement.problems.values().filter(|problem| problem.rule.code == code);
     let kept = problems.flat_map(|problem| problem.kept.values());
-    let mut said: Vec<String> = kept
+    let mut findings: Vec<String> = kept
         .map(|kept| format!("{:?} {:?} {} {:?}", kept.severity, kept.confidence, kept.hit.message, kept.hit.evidence))
         .collect();
-    said.sort();
-    said
+    findings.sort();
+    findings
 }
 
-/// Whether some value of `setting` of the rule `by` changes the findings of `rule` in one of its examples.
-fn decides(rule: &Rule, by: &'static str, setting: &Setting) -> bool {
+/// Returns whether some value of `setting` of the rule `owner` changes the findings of `rule` in one of its examples.
+fn changes_findings(rule: &Rule, owner: &'static str, setting: &Setting) -> bool {
     rule.firing.iter().chain(rule.near_misses).any(|example| {
         let example = Example::of(example);
         let config = Config::parse(example.config, Path::new("example")).unwrap_or_else(|wrong| panic!("{wrong}"));
         let table = crate::ingest::read_str(example.log);
         let policies = config.settings().policies;
-        let before = said(rule.code, &table, Settings::default().declaring(policies.clone()));
+        let before = findings(rule.code, &table, Settings::default().declaring(policies.clone()));
         let values = FACTORS.iter().map(|factor| setting.default * factor).chain(VALUES);
         values.into_iter().any(|value| {
-            let changed = Settings::with([(by, setting.name, value)]).declaring(policies.clone());
-            said(rule.code, &table, changed) != before
+            let changed = Settings::with([(owner, setting.name, value)]).declaring(policies.clone());
+            findings(rule.code, &table, changed) != before
         })
     })
 }
 
 #[test]
 fn every_setting_decides_something() {
-    let mut idle = Vec::new();
+    let mut unused = Vec::new();
     for rule in CATALOGUE {
-        let without_effect = rule.settings.iter().filter(|setting| !decides(rule, rule.code, setting));
-        idle.extend(without_effect.map(|setting| format!("{} {}", rule.code, setting.name)));
+        let without_effect = rule.settings.iter().filter(|setting| !changes_findings(rule, rule.code, setting));
+        unused.extend(without_effect.map(|setting| format!("{} {}", rule.code, setting.name)));
     }
-    assert!(idle.is_empty(), "no example is judged otherwise when these change, add one near the value: {idle:?}");
+    assert!(unused.is_empty(), "no example is judged otherwise when these change, add one near the value: {unused:?}");
 }
 
 /// Thresholds that other rules use: owner, setting, user.
-const FOLLOWED: &[(&str, &str, &str)] = &[
+const SHARED_SETTINGS: &[(&str, &str, &str)] = &[
     ("RL301", "tolerance_share", "RL312"),
     ("RL301", "tolerance_share", "RL501"),
     ("RL304", "chance", "RL203"),
@@ -66,12 +66,16 @@ const FOLLOWED: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn whoever_follows_a_setting_follows_its_change() {
-    for (owner, name, follower) in FOLLOWED {
+fn rules_that_use_a_setting_of_another_follow_its_change() {
+    for (owner, name, follower) in SHARED_SETTINGS {
         let found = |code: &str| super::find(code).unwrap_or_else(|| panic!("{code} is no rule"));
         let owner = found(owner);
         let setting = owner.settings.iter().find(|setting| setting.name == *name);
         let setting = setting.unwrap_or_else(|| panic!("{} has no {name}", owner.code));
-        assert!(decides(found(follower), owner.code, setting), "{follower} does not follow {} {name}", owner.code);
+        assert!(
+            changes_findings(found(follower), owner.code, setting),
+            "{follower} does not follow {} {name}",
+            owner.code
+        );
     }
 }

@@ -29,7 +29,7 @@ fn early(first: &str, second: &str) -> String {
 }
 
 #[test]
-fn an_early_retry_is_in_vain_where_it_was_refused_again() {
+fn an_early_retry_is_wasted_if_it_was_refused_again() {
     const LIMITED: &str = r#""status":429,"error_type":"rate_limit_error""#;
     for (first, second, wasted) in [
         (LIMITED, LIMITED, 1),
@@ -51,7 +51,7 @@ fn an_early_retry_is_in_vain_where_it_was_refused_again() {
 }
 
 /// Calls with `sends` attempts each, a tenth of a second apart, all within a second.
-fn hasty(calls: u32, sends: u32) -> String {
+fn early_retries(calls: u32, sends: u32) -> String {
     let line = |call: u32, nth: u32| {
         let (ms, status) = (call * 3 + nth * 100, if nth + 1 == sends { 200 } else { 529 });
         format!(
@@ -63,8 +63,8 @@ fn hasty(calls: u32, sends: u32) -> String {
 }
 
 #[test]
-fn a_window_is_told_with_what_was_counted_in_it() {
-    let log = hasty(30, 4);
+fn a_message_gives_the_window_and_the_counts_within_it() {
+    let log = early_retries(30, 4);
     let amplified = hit("RL403", &log).message;
     assert!(
         amplified.starts_with("30 calls on m that started within 131 ms became 120 attempts, 4.0 a call"),
@@ -77,21 +77,21 @@ fn a_window_is_told_with_what_was_counted_in_it() {
 }
 
 #[test]
-fn calls_beyond_those_that_are_counted_are_not_said_to_be_of_their_window() {
-    // Retried calls within a tenth of a second, and as many within the window that succeed at once. Starts are counted in
-    // stretches of 66 ms.
+fn calls_outside_the_worst_window_are_not_counted_in_it() {
+    // Retried calls within a tenth of a second, and as many within the window that succeed at once. Starts are counted
+    // in buckets of 66 ms.
     let later = |call: u32| {
         format!(
             r#"{{"ts":"2026-03-10T09:01:{call:02}Z","model":"m","call_id":"d{call}","duration_ms":20,"status":200}}"#
         )
     };
-    let log = format!("{}\n{}", hasty(30, 4), (0..30).map(later).collect::<Vec<_>>().join("\n"));
+    let log = format!("{}\n{}", early_retries(30, 4), (0..30).map(later).collect::<Vec<_>>().join("\n"));
     let message = hit("RL403", &log).message;
     assert!(message.starts_with("30 calls on m that started within 131 ms became 120 attempts"), "{message}");
 }
 
 #[test]
-fn only_calls_that_succeed_at_once_got_through_a_burst() {
+fn only_first_attempts_that_succeed_count_as_successes_of_a_burst() {
     let call = |call: u32, failure: &str| {
         format!(r#"{{"ts":"2026-03-10T09:00:00.{call:03}Z","model":"m","call_id":"c{call}",{failure}}}"#)
     };
@@ -120,15 +120,15 @@ fn a_retry_counts_for_the_failure_before_it() {
             r#"{{"ts":"2026-03-10T09:{minute:02}:{second:02}Z","model":"m","call_id":"{call}","duration_ms":20,{what}}}"#
         )
     };
-    let fine = (0..1_000).map(|nth| line(nth % 25, &format!("f{nth}"), nth % 60, r#""status":200"#));
+    let succeeding = (0..1_000).map(|nth| line(nth % 25, &format!("f{nth}"), nth % 60, r#""status":200"#));
     // Of the 48 retries after a lost connection half fail; all of the 24 after a server error succeed.
-    let half = |nth: u32| {
+    let half_failing = |nth: u32| {
         let call = format!("c{nth}");
         let [second, third] = if nth.is_multiple_of(2) { [SERVER, r#""status":200"#] } else { [r#""status":200"#, ""] };
         let sends = [RESET, second, third].into_iter().zip([1, 3, 7]).filter(|(what, _)| !what.is_empty());
         sends.map(|(what, second)| line(30, &call, second, what)).collect::<Vec<_>>()
     };
-    let log: Vec<String> = fine.chain((0..48).flat_map(half)).collect();
+    let log: Vec<String> = succeeding.chain((0..48).flat_map(half_failing)).collect();
     let message = hit("RL509", &log.join("\n")).message;
     assert!(message.starts_with("after a lost connection on m, 50% of the retries failed (24 of 48)"), "{message}");
 }
@@ -146,7 +146,7 @@ fn attempts(seconds: &[u32], timed: bool, fields: &str) -> String {
 }
 
 #[test]
-fn waits_that_may_include_answers_are_upper_bounds() {
+fn waits_that_may_include_durations_are_upper_bounds() {
     const OVERLOADED: &str = r#""status":529,"error_type":"overloaded_error""#;
     const HINTED: &str = r#""status":429,"error_type":"rate_limit_error","retry_after":9"#;
     const INVALID: &str = r#""status":400,"error_type":"invalid_request_error","request_hash":"aa""#;
@@ -166,7 +166,7 @@ fn waits_that_may_include_answers_are_upper_bounds() {
 }
 
 /// One attempt that the client decided to retry, with these fields.
-fn decided(fields: &str) -> String {
+fn decided_to_retry(fields: &str) -> String {
     format!(
         r#"{{"ts":"2026-05-20T10:00:00Z","run_id":"r","call_id":"c","attempt":1,"duration_ms":20,"decision":"retry",{fields}}}"#
     )
@@ -176,7 +176,7 @@ fn decided(fields: &str) -> String {
 fn a_decision_to_send_a_refused_request_again_is_a_warning() {
     const CAPPED: &str = r#""status":429,"error_code":"enforced_spend_limit_reached""#;
     const DATED: &str = r#""status":429,"error_code":"enforced_spend_limit_reached","error_message":"You have reached your API usage limits. You will regain access on 2026-06-01 at 00:00 UTC.""#;
-    let told: &[(&str, String)] = &[
+    let with_finding: &[(&str, String)] = &[
         ("RL101", CAPPED.to_owned()),
         ("RL101", DATED.to_owned()),
         ("RL101", format!(r#"{DATED},"planned_wait_s":2"#)),
@@ -185,12 +185,12 @@ fn a_decision_to_send_a_refused_request_again_is_a_warning() {
         ("RL107", r#""status":429,"error_code":"insufficient_quota""#.to_owned()),
         ("RL109", r#""status":503,"should_retry":false"#.to_owned()),
     ];
-    for (code, fields) in told {
-        let hit = hit(code, &decided(fields));
+    for (code, fields) in with_finding {
+        let hit = hit(code, &decided_to_retry(fields));
         assert_eq!((hit.severity, hit.wasted.len()), (Some(crate::model::Severity::Warning), 0), "{fields}");
         assert!(hit.message.contains("by a decision of the client (no such attempt is in the log)"), "{}", hit.message);
     }
-    let silent = [
+    let without_finding = [
         // The client may wait until the cap reopens.
         ("RL101", DATED.replace("2026-06-01 at 00:00", "2026-05-20 at 13:00")),
         ("RL101", format!(r#"{DATED},"planned_wait_s":1200000"#)),
@@ -201,20 +201,20 @@ fn a_decision_to_send_a_refused_request_again_is_a_warning() {
         // The server asked for a retry.
         ("RL104", r#""status":400,"error_type":"api_error","should_retry":true"#.to_owned()),
     ];
-    for (code, fields) in silent {
-        assert_eq!(find(code, &decided(&fields)).map(|hit| hit.message), None, "{fields}");
+    for (code, fields) in without_finding {
+        assert_eq!(find(code, &decided_to_retry(&fields)).map(|hit| hit.message), None, "{fields}");
     }
 }
 
 /// Returns the rules that have this exception.
-fn naming(exception: &str) -> Vec<&'static Rule> {
+fn rules_with_exception(exception: &str) -> Vec<&'static Rule> {
     CATALOGUE.iter().filter(|rule| rule.exceptions().any(|sentence| sentence == exception)).collect()
 }
 
 #[test]
-fn a_clock_that_contradicts_the_order_of_attempts_silences_rules_about_waits() {
+fn rules_on_waits_find_nothing_if_times_contradict_the_order_of_attempts() {
     let mut tested = 0;
-    for rule in naming(shared::CLOCK[0]) {
+    for rule in rules_with_exception(shared::CLOCK[0]) {
         // Attempts are numbered per layer.
         let of_one_layer =
             |log: &&&str| [1, 2].iter().all(|n| log.contains(&number(*n))) && !log.contains(r#""layer""#);
@@ -233,22 +233,28 @@ fn number(attempt: u32) -> String {
 }
 
 #[test]
-fn likeness_alone_silences_rules_that_need_more() {
-    let rules = naming(shared::SHOWN[0]);
+fn rules_that_need_more_than_similarity_find_nothing_with_it_alone() {
+    let rules = rules_with_exception(shared::SHOWN[0]);
     assert!(rules.len() >= 2);
     for rule in rules {
         let named = |log: &&&str| log.contains(r#""call_id":"c","#);
-        let bare = |log: &str| (1..9).fold(log.replace(r#""call_id":"c","#, ""), |log, n| log.replace(&number(n), ""));
+        let without_ids_and_numbers =
+            |log: &str| (1..9).fold(log.replace(r#""call_id":"c","#, ""), |log, n| log.replace(&number(n), ""));
         let mut examples = rule.firing.iter().filter(named).peekable();
         assert!(examples.peek().is_some(), "{}", rule.code);
         for example in examples {
-            assert!(!super::tests::found(&bare(example)).contains(rule.code), "{} in {}", rule.code, bare(example));
+            assert!(
+                !super::tests::found(&without_ids_and_numbers(example)).contains(rule.code),
+                "{} in {}",
+                rule.code,
+                without_ids_and_numbers(example)
+            );
         }
     }
 }
 
 #[test]
-fn who_turned_to_another_model_has_not_given_up() {
+fn a_run_that_fell_back_to_another_model_has_not_given_up() {
     let failed = r#"{"ts":"2026-05-20T10:00:00Z","run_id":"r","model":"a","status":529,"error_type":"overloaded_error","duration_ms":20}"#;
     let other = r#"{"ts":"2026-05-20T10:00:01Z","run_id":"r","model":"b","status":200,"duration_ms":20}"#;
     assert!(find("RL201", failed).is_some());
@@ -256,7 +262,7 @@ fn who_turned_to_another_model_has_not_given_up() {
 }
 
 #[test]
-fn an_answer_with_an_empty_stop_reason_may_be_asked_for_again() {
+fn a_second_success_after_an_empty_stop_reason_is_no_duplicate() {
     let twice = |reason: &str| attempts(&[0, 3], true, &format!(r#""status":200,"stop_reason":{reason}"#));
     assert!(find("RL605", &twice(r#""end_turn""#)).is_some());
     assert!(find("RL605", &twice("null")).is_none());
