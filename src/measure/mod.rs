@@ -22,6 +22,7 @@ mod distinct;
 mod failure_clusters;
 mod fanout;
 mod fleet;
+mod fleet_successes;
 mod flow;
 mod gate;
 mod handling;
