@@ -42,7 +42,7 @@ const SPELLINGS: &[(Field, &[&str])] = &[
             "started_at",
             "start_time",
             "startTime",
-            "record_timing",
+            "sent_at",
             "startTimeUnixNano",
             "start_time_unix_nano",
             "requested_at",
