@@ -53,7 +53,7 @@ impl Step for Collect {
     type Values<'l> = Vec<ScalarSpan>;
 
     #[inline]
-    fn read<'l>(self, line: &'l str, start: usize, scalars: &mut Vec<ScalarSpan>) -> Option<usize> {
+    fn read(self, line: &str, start: usize, scalars: &mut Vec<ScalarSpan>) -> Option<usize> {
         let (kind, length) = scan::scalar(line.as_bytes().get(start..)?)?;
         scalars.push(ScalarSpan { start: start as u32, end: (start + length) as u32, kind });
         Some(start + length)
