@@ -30,11 +30,15 @@ fn ambiguous_calls(fleet: &Fleet<'_>) -> Option<String> {
     })
 }
 
+/// Of how many attempts one may share an id with another log by chance. Ids are compared by 32 bits of their hash, and
+/// among millions of attempts a few of those are equal; in two logs of the same attempts, most ids are.
+const ATTEMPTS_PER_CHANCE_MATCH: u64 = 1000;
+
 /// Attempts that may be in another log as well.
 fn ambiguous_views(fleet: &Fleet<'_>) -> Option<String> {
     let attempts = fleet.table.ambiguous_views();
     let what = if attempts == 1 { "attempt shares" } else { "attempts share" };
-    (attempts > 0).then(|| {
+    (attempts > fleet.tally.sends / ATTEMPTS_PER_CHANCE_MATCH).then(|| {
         format!(
             "{} {what} an id with attempts of a log of another kind, but id and times do not show which are the same: what \
              both logs hold counts twice; log the provider's request id in both, by clocks that agree",

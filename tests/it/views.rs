@@ -204,3 +204,23 @@ fn attempts_that_may_be_in_two_logs_are_said_where_ids_or_clocks_do_not_show_it(
     assert_eq!(told(CLIENT, &by_clock(NGINX, 9)), [""; 0]);
     assert_eq!(told(&short(CLIENT), &short(&by_clock(NGINX, 9))), [""; 0]);
 }
+
+/// One log of two layers with so many attempts, the first of each of which have one short id.
+fn attempts_of_two_layers(attempts: usize) -> String {
+    let line = |number: usize| {
+        let (layer, id) = if number % 2 == 0 { ("agent", number) } else { ("gateway", number.max(2) - 1) };
+        let id = if number < 2 { "r-1".to_owned() } else { format!("r-{layer}-{id}") };
+        format!(
+            r#"{{"ts":{},"call_id":"{layer}-{number}","layer":"{layer}","attempt":1,"request_id":"{id}","status":200,"duration_ms":5000}}"#,
+            1_767_607_200 + number
+        ) + "\n"
+    };
+    (0..attempts).map(line).collect()
+}
+
+#[test]
+fn an_id_that_a_few_among_thousands_share_is_chance() {
+    let notices = |attempts: usize| report(&[("log.jsonl", &attempts_of_two_layers(attempts))])["notices"].to_string();
+    assert!(notices(10).contains("share"), "{}", notices(10));
+    assert_eq!(notices(2000), "[]");
+}
