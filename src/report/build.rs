@@ -70,7 +70,8 @@ pub fn build(ingested: &Ingested, judgement: &Judgement<'_>, rules: &[&'static R
     }
 }
 
-/// Sort key of findings in the report: severity, then rule, then cost, then time.
+/// Sort key of findings in the report: severity, then rule, then cost, then time. Names and position come last, so that
+/// the order never depends on how the findings were collected.
 pub(crate) fn finding_order(finding: &Finding) -> impl Ord + use<> {
     let cost = std::cmp::Reverse((finding.cost.sends, (finding.cost.wait_s * 1000.0) as u64));
     let first = finding.attempts.first();
@@ -82,6 +83,8 @@ pub(crate) fn finding_order(finding: &Finding) -> impl Ord + use<> {
         finding.run_id.clone(),
         finding.call_id.clone(),
         finding.message.clone(),
+        (finding.provider.clone(), finding.model.clone(), finding.class),
+        first.map(|attempt_ref| (attempt_ref.file.clone(), attempt_ref.line)),
     )
 }
 

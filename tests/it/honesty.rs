@@ -333,3 +333,17 @@ fn every_streak_of_refusals_of_a_run_counts() {
     let streaks = report["findings"].as_array().unwrap().iter().filter(|finding| finding["rule"] == "RL112").count();
     assert_eq!((streaks, &report["totals"]["wasted_sends"]), (2, &6.into()), "{report}");
 }
+
+#[test]
+fn equal_findings_are_in_the_same_order_each_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let provider =
+        |name: &str| format!(r#"{{"ts":"2026-01-05T10:00:00Z","attempt":1,"status":429,"provider":"{name}"}}"#) + "\n";
+    std::fs::write(folder.path().join("log.jsonl"), ["openai", "", "mistral", "groq"].map(provider).concat()).unwrap();
+    let judge =
+        || run_in(folder.path(), &["analyze", "--no-config", "--complete", "--format", "json", "log.jsonl"]).stdout;
+    let first = judge();
+    assert!(first.contains("RL201"), "{first}");
+    // Hash maps begin with other numbers in each process.
+    (0..12).for_each(|_| assert_eq!(judge(), first));
+}
