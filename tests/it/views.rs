@@ -208,7 +208,7 @@ fn attempts_that_may_be_in_two_logs_are_said_where_ids_or_clocks_do_not_show_it(
 /// One log of two layers with so many attempts, the first of each of which have one short id.
 fn attempts_of_two_layers(attempts: usize) -> String {
     let line = |number: usize| {
-        let (layer, id) = if number % 2 == 0 { ("agent", number) } else { ("gateway", number.max(2) - 1) };
+        let (layer, id) = if number.is_multiple_of(2) { ("agent", number) } else { ("gateway", number.max(2) - 1) };
         let id = if number < 2 { "r-1".to_owned() } else { format!("r-{layer}-{id}") };
         format!(
             r#"{{"ts":{},"call_id":"{layer}-{number}","layer":"{layer}","attempt":1,"request_id":"{id}","status":200,"duration_ms":5000}}"#,
