@@ -173,7 +173,7 @@ impl LoopImmediateRetries {
         self.short > 1 && self.short == self.waits() && self.layered == self.short
     }
 
-    /// Returns an upper bound of the probability that full jitter, with the base of [`MIN_BASE_US`], produces as many
+    /// Returns an upper bound of the probability that full jitter, with the base of `MIN_BASE_US`, produces as many
     /// short waits. The probability of a short wait differs between steps; the binomial distribution with their mean
     /// gives at least as much (Hoeffding 1956).
     #[must_use]

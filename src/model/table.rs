@@ -17,7 +17,7 @@ struct Ids {
     call_id: u8,
 }
 
-/// Column store of attempts. Row indices do not change once ingestion has ended, except by [`AttemptTable::retain`].
+/// Column store of attempts. Row indices do not change once ingestion has ended, except by `AttemptTable::retain`.
 #[derive(Debug, Default)]
 pub struct AttemptTable {
     /// One row for each attempt, in input order.

@@ -28,7 +28,7 @@ impl<V: Copy> WordTable<V> {
         self.table.find(hash(word), |(known, _)| scan::same(known.as_bytes(), word)).map(|(_, value)| *value)
     }
 
-    /// Like [`Words::get`], ignoring case.
+    /// Like [`WordTable::get`], ignoring case.
     #[inline]
     pub(in crate::ingest) fn get_in_any_case(&self, word: &str) -> Option<V> {
         let same = |known: &str| scan::same(known.as_bytes(), word.as_bytes()) || known.eq_ignore_ascii_case(word);

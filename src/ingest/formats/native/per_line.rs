@@ -18,7 +18,7 @@ use crate::model::{CompactDuration, Detail, LimitKind, Time, Usage, Zone};
 pub(super) struct PerLine<'l> {
     /// Zone of times that name none.
     zone: Zone,
-    /// By [`Moment`].
+    /// By [`super::slot::Moment`].
     times: [Option<Time>; 3],
     /// By [`Text`].
     texts: [Option<&'l str>; 7],
