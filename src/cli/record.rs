@@ -4,13 +4,13 @@ use super::args::{Bodies, RecordArgs};
 use super::check::{self, CheckedServer};
 use super::error::CliError;
 use super::{message, server};
-use crate::serve::{Hosts, Log, Recorder, Server, Table};
+use crate::serve::{Hosts, Log, Recorder, Server, Upstreams};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 pub(super) fn run(args: &RecordArgs) -> Result<u8, CliError> {
-    let table = Table::parse(&args.upstream).map_err(|reason| CliError::Usage(format!("--upstream: {reason}")))?;
+    let table = Upstreams::parse(&args.upstream).map_err(|reason| CliError::Usage(format!("--upstream: {reason}")))?;
     if args.check.check {
         let name = table.names();
         return check::run(&args.check, Some(&args.log), &[(&name, &name)], &|_: &str, path: &Path| {
@@ -23,13 +23,13 @@ pub(super) fn run(args: &RecordArgs) -> Result<u8, CliError> {
     server::until_interrupted(start(args, table, log)?, Some(&args.log))
 }
 
-fn start(args: &RecordArgs, table: Table, log: Arc<Log>) -> Result<Server, CliError> {
+fn start(args: &RecordArgs, table: Upstreams, log: Arc<Log>) -> Result<Server, CliError> {
     let address = server::address(&args.listen, args.check.check);
     let stopping = Arc::default();
     let of_recorder = (Arc::clone(&log), Arc::clone(&stopping));
     let keep_errors = args.bodies == Bodies::Errors;
     let started = Server::start(address, log, stopping, |here| {
-        if let Some(upstream) = table.leads_to(here) {
+        if let Some(upstream) = table.loops_back_to(here) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, upstream));
         }
         let hosts = Hosts::new(here.ip(), &args.listen.allow_host);

@@ -3,7 +3,7 @@
 use super::attempt::AttemptRecord;
 use super::decode::Decoder;
 use super::events::Events;
-use super::facts::{header, shown};
+use super::facts::{header, masked_text};
 use super::scalars::Scalars;
 use super::usage::Usage;
 use crate::ingest::{error_fields, is_known_header};
@@ -12,9 +12,9 @@ use hyper::http::response::Parts;
 use std::time::{Duration, Instant};
 
 /// Maximum number of bytes kept of an error body.
-const LONGEST_ERROR: usize = 64 << 10;
+const MAX_ERROR_BYTES: usize = 64 << 10;
 /// Maximum number of characters of an error body in a record, if bodies are recorded.
-const LONGEST_KEPT: usize = 4000;
+const MAX_RECORDED_CHARS: usize = 4000;
 
 /// Observer of one answer.
 pub(crate) struct Answer {
@@ -45,7 +45,7 @@ impl Answer {
             if is_known_header(name.as_str())
                 && let Ok(text) = value.to_str()
             {
-                attempt.headers.insert(name.as_str().to_owned(), shown(text).into());
+                attempt.headers.insert(name.as_str().to_owned(), masked_text(text).into());
             }
         }
         let is_stream = header(&parts.headers, "content-type").is_some_and(|kind| kind.contains("event-stream"));
@@ -80,7 +80,7 @@ impl Answer {
             }
             Body::Json(scalars) => scalars.push(bytes, &mut |path, value| usage.take(path, value)),
             Body::Error(kept) => {
-                let room = LONGEST_ERROR.saturating_sub(kept.len()).min(bytes.len());
+                let room = MAX_ERROR_BYTES.saturating_sub(kept.len()).min(bytes.len());
                 kept.extend_from_slice(&bytes[..room]);
             }
         });
@@ -92,8 +92,8 @@ impl Answer {
     }
 
     /// Adds what the body contained to `attempt`. `began` is when the request began.
-    pub(crate) fn tell(&self, began: Instant, keep_error: bool, attempt: &mut AttemptRecord) {
-        self.usage.tell(attempt);
+    pub(crate) fn add_to(&self, began: Instant, keep_error: bool, attempt: &mut AttemptRecord) {
+        self.usage.add_to(attempt);
         let is_readable = self.decoder.is_readable();
         match &self.body {
             Body::Events(events) => {
@@ -119,7 +119,7 @@ fn tell_error(text: &str, keep: bool, attempt: &mut AttemptRecord) {
     attempt.error_code = fields.code;
     attempt.error_message = fields.message;
     attempt.retry_after = fields.wait_s;
-    attempt.body = keep.then(|| cut(&mask_keys(text), LONGEST_KEPT));
+    attempt.body = keep.then(|| cut(&mask_keys(text), MAX_RECORDED_CHARS));
 }
 
 pub(crate) fn milliseconds(span: Duration) -> f64 {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// Values that appear in a response body.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Words<'w> {
+pub(crate) struct BodyValues<'w> {
     pub(crate) dialect: Dialect,
     pub(crate) model: &'w str,
     /// Request id, which bodies repeat.
@@ -21,30 +21,35 @@ pub(crate) struct Words<'w> {
 const PIECE: &str = "word ";
 
 /// Builds the body of an error.
-pub(crate) fn error(failure: &Failure, words: &Words<'_>, message: Option<&str>, retry_after: Option<&str>) -> Value {
-    let or = |said: &str| message.unwrap_or(said).to_owned();
-    match words.dialect {
+pub(crate) fn error(
+    failure: &Failure,
+    values: &BodyValues<'_>,
+    message: Option<&str>,
+    retry_after: Option<&str>,
+) -> Value {
+    let message_or = |default: &str| message.unwrap_or(default).to_owned();
+    match values.dialect {
         Dialect::Anthropic | Dialect::Other => {
-            let [kind, said] = failure.anthropic;
-            let mut error = json!({"type": kind, "message": or(said)});
+            let [kind, default] = failure.anthropic;
+            let mut error = json!({"type": kind, "message": message_or(default)});
             if let Some(code) = failure.detail {
                 error["details"] = json!({"error_code": code});
             }
-            json!({"type": "error", "error": error, "request_id": format!("req_{}", words.id)})
+            json!({"type": "error", "error": error, "request_id": format!("req_{}", values.id)})
         }
         Dialect::OpenAiChat | Dialect::OpenAiResponses => {
-            let [kind, code, said] = failure.openai;
+            let [kind, code, default] = failure.openai;
             let hint = retry_after.filter(|_| failure.has_limits && message.is_none());
-            let again = hint.map_or(String::new(), |seconds| format!(" Please try again in {seconds}s."));
+            let retry_advice = hint.map_or(String::new(), |seconds| format!(" Please try again in {seconds}s."));
             let null_or = |text: &str| if text.is_empty() { Value::Null } else { json!(text) };
-            json!({"error": {"message": or(said) + &again, "type": null_or(kind), "param": null, "code": null_or(code)}})
+            json!({"error": {"message": message_or(default) + &retry_advice, "type": null_or(kind), "param": null, "code": null_or(code)}})
         }
-        Dialect::Gemini => google(failure, or(failure.openai[2]), retry_after),
-        Dialect::Bedrock => json!({"message": or(failure.openai[2])}),
+        Dialect::Gemini => google_error(failure, message_or(failure.openai[2]), retry_after),
+        Dialect::Bedrock => json!({"message": message_or(failure.openai[2])}),
     }
 }
 
-fn google(failure: &Failure, message: String, retry_after: Option<&str>) -> Value {
+fn google_error(failure: &Failure, message: String, retry_after: Option<&str>) -> Value {
     let [status, quota] = failure.google;
     let mut error = json!({"code": failure.status, "message": message, "status": status});
     if !quota.is_empty() {
@@ -58,8 +63,8 @@ fn google(failure: &Failure, message: String, retry_after: Option<&str>) -> Valu
 }
 
 /// Builds a complete answer that is not streamed.
-pub(crate) fn whole(words: &Words<'_>) -> Value {
-    let Words { dialect, model, id, created, input_tokens, pieces } = *words;
+pub(crate) fn complete(values: &BodyValues<'_>) -> Value {
+    let BodyValues { dialect, model, id, created, input_tokens, pieces } = *values;
     let text = PIECE.repeat(pieces);
     match dialect {
         Dialect::Anthropic | Dialect::Other => json!({
@@ -75,14 +80,14 @@ pub(crate) fn whole(words: &Words<'_>) -> Value {
             "usage": {"prompt_tokens": input_tokens, "completion_tokens": pieces,
                 "total_tokens": input_tokens + pieces as u64},
         }),
-        Dialect::OpenAiResponses => response(words, "completed", &text),
+        Dialect::OpenAiResponses => response(values, "completed", &text),
         Dialect::Gemini => json!({
             "candidates": [{"content": {"role": "model", "parts": [{"text": text}]}, "finishReason": "STOP", "index": 0}],
             "usageMetadata": {"promptTokenCount": input_tokens, "candidatesTokenCount": pieces}, "modelVersion": model,
         }),
         // Has the fields of both `Converse` and `InvokeModel` with an Anthropic model.
         Dialect::Bedrock => {
-            let mut body = whole(&Words { dialect: Dialect::Anthropic, ..*words });
+            let mut body = complete(&BodyValues { dialect: Dialect::Anthropic, ..*values });
             body["output"] = json!({"message": {"role": "assistant", "content": [{"text": text}]}});
             body["stopReason"] = json!("end_turn");
             body["usage"]["inputTokens"] = json!(input_tokens);
@@ -93,8 +98,8 @@ pub(crate) fn whole(words: &Words<'_>) -> Value {
     }
 }
 
-fn response(words: &Words<'_>, status: &str, text: &str) -> Value {
-    let Words { model, id, created, input_tokens, pieces, .. } = *words;
+fn response(values: &BodyValues<'_>, status: &str, text: &str) -> Value {
+    let BodyValues { model, id, created, input_tokens, pieces, .. } = *values;
     let is_done = status == "completed";
     let output = json!([{"id": format!("msg_{id}"), "type": "message", "role": "assistant", "status": status,
         "content": [{"type": "output_text", "text": text, "annotations": []}]}]);
@@ -121,45 +126,45 @@ fn event(name: &str, data: &Value) -> String {
 }
 
 /// Builds an event named by the `type` of its data.
-fn named(data: &Value) -> String {
+fn typed_event(data: &Value) -> String {
     event(data["type"].as_str().unwrap_or_default(), data)
 }
 
 /// Builds the events of a stream in the form of the API.
-pub(crate) fn stream(words: &Words<'_>) -> Stream {
-    match words.dialect {
-        Dialect::OpenAiChat => chat_stream(words),
-        Dialect::OpenAiResponses => response_stream(words),
-        Dialect::Gemini => gemini_stream(words),
-        Dialect::Anthropic | Dialect::Bedrock | Dialect::Other => message_stream(words),
+pub(crate) fn stream(values: &BodyValues<'_>) -> Stream {
+    match values.dialect {
+        Dialect::OpenAiChat => chat_stream(values),
+        Dialect::OpenAiResponses => response_stream(values),
+        Dialect::Gemini => gemini_stream(values),
+        Dialect::Anthropic | Dialect::Bedrock | Dialect::Other => message_stream(values),
     }
 }
 
-fn message_stream(words: &Words<'_>) -> Stream {
-    let mut message = whole(&Words { dialect: Dialect::Anthropic, ..*words });
+fn message_stream(values: &BodyValues<'_>) -> Stream {
+    let mut message = complete(&BodyValues { dialect: Dialect::Anthropic, ..*values });
     (message["content"], message["stop_reason"]) = (json!([]), Value::Null);
     message["usage"]["output_tokens"] = json!(1);
     let start = json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}});
     let piece = json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": PIECE}});
     let delta = json!({"type": "message_delta", "delta": {"stop_reason": "end_turn", "stop_sequence": null},
-        "usage": {"output_tokens": words.pieces}});
+        "usage": {"output_tokens": values.pieces}});
     let end = [json!({"type": "content_block_stop", "index": 0}), delta, json!({"type": "message_stop"})];
     Stream {
         head: [json!({"type": "message_start", "message": message}), start, json!({"type": "ping"})]
-            .map(|it| named(&it))
+            .map(|it| typed_event(&it))
             .concat(),
-        piece: named(&piece),
-        tail: end.map(|it| named(&it)).concat(),
+        piece: typed_event(&piece),
+        tail: end.map(|it| typed_event(&it)).concat(),
     }
 }
 
-fn chat_stream(words: &Words<'_>) -> Stream {
+fn chat_stream(values: &BodyValues<'_>) -> Stream {
     let chunk = |delta: Value, reason: Value| {
         event(
             "",
             &json!({
-                "id": format!("chatcmpl-{}", words.id), "object": "chat.completion.chunk", "created": words.created,
-                "model": words.model, "choices": [{"index": 0, "delta": delta, "logprobs": null, "finish_reason": reason}],
+                "id": format!("chatcmpl-{}", values.id), "object": "chat.completion.chunk", "created": values.created,
+                "model": values.model, "choices": [{"index": 0, "delta": delta, "logprobs": null, "finish_reason": reason}],
             }),
         )
     };
@@ -170,13 +175,13 @@ fn chat_stream(words: &Words<'_>) -> Stream {
     }
 }
 
-fn response_stream(words: &Words<'_>) -> Stream {
-    let item = format!("msg_{}", words.id);
-    let text = PIECE.repeat(words.pieces);
+fn response_stream(values: &BodyValues<'_>) -> Stream {
+    let item = format!("msg_{}", values.id);
+    let text = PIECE.repeat(values.pieces);
     let part = |text: &str| json!({"type": "output_text", "text": text, "annotations": []});
     let message = |status: &str, content: Value| json!({"id": item, "type": "message", "role": "assistant", "status": status, "content": content});
     let head = [
-        json!({"type": "response.created", "sequence_number": 0, "response": response(words, "in_progress", "")}),
+        json!({"type": "response.created", "sequence_number": 0, "response": response(values, "in_progress", "")}),
         json!({"type": "response.output_item.added", "sequence_number": 1, "output_index": 0,
             "item": message("in_progress", json!([]))}),
         json!({"type": "response.content_part.added", "sequence_number": 2, "item_id": item, "output_index": 0,
@@ -191,24 +196,28 @@ fn response_stream(words: &Words<'_>) -> Stream {
             "content_index": 0, "part": part(&text)}),
         json!({"type": "response.output_item.done", "sequence_number": 6, "output_index": 0,
             "item": message("completed", json!([part(&text)]))}),
-        json!({"type": "response.completed", "sequence_number": 7, "response": response(words, "completed", &text)}),
+        json!({"type": "response.completed", "sequence_number": 7, "response": response(values, "completed", &text)}),
     ];
-    Stream { head: head.map(|it| named(&it)).concat(), piece: named(&piece), tail: tail.map(|it| named(&it)).concat() }
+    Stream {
+        head: head.map(|it| typed_event(&it)).concat(),
+        piece: typed_event(&piece),
+        tail: tail.map(|it| typed_event(&it)).concat(),
+    }
 }
 
-fn gemini_stream(words: &Words<'_>) -> Stream {
+fn gemini_stream(values: &BodyValues<'_>) -> Stream {
     let chunk = |candidate: Value, output: usize| {
         event(
             "",
-            &json!({"candidates": [candidate], "modelVersion": words.model,
-            "usageMetadata": {"promptTokenCount": words.input_tokens, "candidatesTokenCount": output}}),
+            &json!({"candidates": [candidate], "modelVersion": values.model,
+            "usageMetadata": {"promptTokenCount": values.input_tokens, "candidatesTokenCount": output}}),
         )
     };
     let content = json!({"role": "model", "parts": [{"text": PIECE}]});
     Stream {
         head: String::new(),
         piece: chunk(json!({"content": content, "index": 0}), 1),
-        tail: chunk(json!({"content": content, "finishReason": "STOP", "index": 0}), words.pieces),
+        tail: chunk(json!({"content": content, "finishReason": "STOP", "index": 0}), values.pieces),
     }
 }
 

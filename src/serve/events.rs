@@ -4,8 +4,9 @@ use super::scalars::Scalars;
 use super::usage::Usage;
 use crate::ingest::{error_fields, is_last_event};
 
-/// Maximum size of an event that is parsed, in bytes.
-const LONGEST: usize = 256 << 10;
+/// Maximum size of an event that is parsed, in bytes. Longer ones are counted but not read, so that an endless line does
+/// not fill the memory.
+const MAX_EVENT_BYTES: usize = 256 << 10;
 
 /// Observer of an event stream.
 #[derive(Default)]
@@ -27,7 +28,7 @@ impl Events {
     pub(crate) fn push(&mut self, bytes: &[u8], usage: &mut Usage) -> bool {
         let before = self.delivered;
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            if self.line.len() + self.event.len() + piece.len() > LONGEST {
+            if self.line.len() + self.event.len() + piece.len() > MAX_EVENT_BYTES {
                 self.is_too_long = true;
                 self.line.clear();
                 self.event.clear();
@@ -58,6 +59,7 @@ impl Events {
     fn end_event(&mut self, usage: &mut Usage) {
         let event = std::mem::take(&mut self.event);
         if std::mem::take(&mut self.is_too_long) {
+            // An event of this size can only be part of the answer.
             self.delivered += 1;
             return;
         }
@@ -65,10 +67,12 @@ impl Events {
         let data = event.lines().find_map(|line| line.strip_prefix("data:")).map_or("", str::trim);
         if let Some(error) = error_in(name, data) {
             self.error.get_or_insert_with(|| error.to_owned());
-        } else if is_piece(name, data) {
+        } else if carries_answer(name, data) {
             self.delivered += 1;
         }
-        if data.contains("sage") {
+        // Most events carry no token counts, so a cheap search saves parsing them: every API names the object `usage`,
+        // or `usageMetadata`.
+        if data.contains("usage") {
             Scalars::default().push(data.as_bytes(), &mut |path, value| usage.take(path, value));
         }
         self.is_ended |= is_last_event(&event);
@@ -77,21 +81,22 @@ impl Events {
 
 /// Returns the error in an event, if any.
 fn error_in<'d>(name: &str, data: &'d str) -> Option<&'d str> {
-    const FAILED: &str = "response.failed";
+    const FAILED_EVENT: &str = "response.failed";
     if name == "error" {
         return Some(data);
     }
     let at = data.find("\"error\"")?;
-    if name == FAILED || data.contains("\"type\":\"response.failed\"") {
-        // The error is nested in the response.
+    if name == FAILED_EVENT || data.contains("\"type\":\"response.failed\"") {
+        // The error is nested in the response, and is null unless the response failed.
         let inner = data[at + "\"error\"".len()..].trim_start().strip_prefix(':')?.trim_start();
         return inner.starts_with('{').then_some(inner);
     }
     error_fields(data).is_named.then_some(data)
 }
 
-/// Whether an event carries part of the answer, rather than framing.
-fn is_piece(name: &str, data: &str) -> bool {
+/// Whether an event carries part of the answer: the APIs also send events about the start and the end of a message, and
+/// keep-alives.
+fn carries_answer(name: &str, data: &str) -> bool {
     match name {
         "" => data.starts_with('{'),
         "content_block_delta" => true,
@@ -103,52 +108,52 @@ fn is_piece(name: &str, data: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn seen(text: &str, piece: usize) -> (Events, Usage) {
+    fn observe(text: &str, chunk_size: usize) -> (Events, Usage) {
         let (mut events, mut usage) = (Events::default(), Usage::default());
-        for bytes in text.as_bytes().chunks(piece) {
+        for bytes in text.as_bytes().chunks(chunk_size) {
             events.push(bytes, &mut usage);
         }
         (events, usage)
     }
 
     #[test]
-    fn errors_and_ends_are_seen_however_the_stream_is_cut() {
+    fn errors_and_ends_are_recognized_however_the_stream_is_split() {
         let start = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":9}}}\n\n\
                      event: content_block_delta\ndata: {\"delta\":{\"text\":\"the \\\"error\\\": {}\"}}\n\n";
-        for piece in [1, 3, 4096] {
-            let (events, usage) = seen(start, piece);
+        for chunk_size in [1, 3, 4096] {
+            let (events, usage) = observe(start, chunk_size);
             assert_eq!((events.delivered, events.is_ended, events.error.is_none()), (1, false, true));
             assert_eq!(usage.input, Some(9));
             let stop = format!("{start}event: message_stop\r\ndata: {{\"type\":\"message_stop\"}}\r\n\r\n");
-            assert!(seen(&stop, piece).0.is_ended);
+            assert!(observe(&stop, chunk_size).0.is_ended);
             let body = "{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}";
             let failed = format!("{start}event: error\ndata: {body}\n\n");
-            assert_eq!(seen(&failed, piece).0.error.as_deref(), Some(body));
+            assert_eq!(observe(&failed, chunk_size).0.error.as_deref(), Some(body));
         }
     }
 
     #[test]
-    fn chat_completions_and_responses_end_and_fail_in_their_own_words() {
+    fn ends_and_errors_of_chat_completions_and_responses_are_recognized() {
         let chunk = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":null}]}\n\n";
-        assert!(!seen(chunk, 64).0.is_ended);
-        assert!(seen(&format!("{chunk}data: [DONE]\n\n"), 64).0.is_ended);
+        assert!(!observe(chunk, 64).0.is_ended);
+        assert!(observe(&format!("{chunk}data: [DONE]\n\n"), 64).0.is_ended);
         let failed =
             format!("{chunk}data: {{\"error\":{{\"message\":\"m\",\"type\":\"server_error\",\"code\":null}}}}\n\n");
-        assert!(seen(&failed, 64).0.error.is_some());
+        assert!(observe(&failed, 64).0.error.is_some());
         let response = "event: response.failed\ndata: {\"type\":\"response.failed\",\"response\":{\"error\":{\"code\":\"server_error\",\"message\":\"m\"}}}\n\n";
-        let events = seen(response, 64).0;
+        let events = observe(response, 64).0;
         assert_eq!(error_fields(&events.error.unwrap_or_default()).code.as_deref(), Some("server_error"));
         let created =
             "event: response.created\ndata: {\"type\":\"response.created\",\"response\":{\"error\":null}}\n\n";
-        assert!(seen(created, 64).0.error.is_none());
+        assert!(observe(created, 64).0.error.is_none());
     }
 
     #[test]
-    fn an_endless_line_takes_no_memory() {
+    fn an_endless_line_does_not_fill_the_memory() {
         let (mut events, mut usage) = (Events::default(), Usage::default());
         for _ in 0..64 {
             events.push(&[b'x'; 64 << 10], &mut usage);
         }
-        assert!(events.line.capacity() < 4 * LONGEST);
+        assert!(events.line.capacity() < 4 * MAX_EVENT_BYTES);
     }
 }

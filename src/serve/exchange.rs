@@ -39,7 +39,7 @@ impl Exchange {
         let attempt = AttemptRecord {
             ts: Some(Time(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))),
             run_id: Some(log.run().to_owned()),
-            ..facts::of_head(parts)
+            ..facts::from_head(parts)
         };
         Exchange {
             log: Arc::clone(log),
@@ -60,7 +60,7 @@ impl Exchange {
 
     /// Sets the address the request is sent to, and the provider if known; otherwise the one derived from the path
     /// remains.
-    pub(crate) fn sent_to(&mut self, endpoint: String, provider: Option<&'static str>) {
+    pub(crate) fn set_upstream(&mut self, endpoint: String, provider: Option<&'static str>) {
         self.attempt.endpoint = Some(endpoint);
         self.attempt.provider = provider.or(self.attempt.provider);
     }
@@ -84,9 +84,9 @@ impl Exchange {
         }
         let attempt = &mut self.attempt;
         attempt.duration_ms = Some(milliseconds(self.began.elapsed()));
-        self.body.lock().unwrap_or_else(PoisonError::into_inner).tell(attempt);
+        self.body.lock().unwrap_or_else(PoisonError::into_inner).add_to(attempt);
         if let Some(answer) = &self.answer {
-            answer.tell(self.began, self.keep_errors, attempt);
+            answer.add_to(self.began, self.keep_errors, attempt);
         }
         if let End::Broken(transport) = end {
             attempt.transport = Some(transport);
@@ -98,7 +98,7 @@ impl Exchange {
     }
 
     /// Determines the end of an exchange that was dropped.
-    fn abandoned(&self) -> End {
+    fn end_when_dropped(&self) -> End {
         match &self.answer {
             Some(answer) if answer.has_ended() => End::Complete,
             _ if self.stopping.load(Ordering::Relaxed) && self.answer.is_none() => {
@@ -113,6 +113,6 @@ impl Exchange {
 
 impl Drop for Exchange {
     fn drop(&mut self) {
-        self.end(self.abandoned());
+        self.end(self.end_when_dropped());
     }
 }

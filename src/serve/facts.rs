@@ -8,7 +8,7 @@ use hyper::http::request::Parts;
 use sha2::{Digest, Sha256};
 
 /// Maximum length of a client-supplied name, in characters.
-const LONGEST_NAME: usize = 200;
+const MAX_NAME_CHARS: usize = 200;
 
 /// The API that a path belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -60,7 +60,7 @@ impl Dialect {
 }
 
 /// Builds a record from the head of a request.
-pub(crate) fn of_head(parts: &Parts) -> AttemptRecord {
+pub(crate) fn from_head(parts: &Parts) -> AttemptRecord {
     let text = |name: &str| header(&parts.headers, name);
     let path = parts.uri.path();
     let timeout = text("x-stainless-read-timeout").or_else(|| text("x-stainless-timeout"));
@@ -68,14 +68,14 @@ pub(crate) fn of_head(parts: &Parts) -> AttemptRecord {
         layer: Some("boundary"),
         provider: Dialect::of(path).provider(),
         method: Some(parts.method.as_str().to_owned()),
-        path: Some(shown(path)),
+        path: Some(masked_text(path)),
         model: model_in(path),
         // Gemini and Bedrock specify streaming in the path.
         stream: (path.contains(":streamGenerateContent") || path.ends_with("-stream")).then_some(true),
         user_agent: text("user-agent"),
         sdk_language: text("x-stainless-lang"),
         sdk_version: text("x-stainless-package-version"),
-        sdk_retry_count: text("x-stainless-retry-count").or_else(|| aws_retries(&parts.headers)).and_then(number),
+        sdk_retry_count: text("x-stainless-retry-count").or_else(|| aws_retries(&parts.headers)).and_then(parse_number),
         timeout_s: timeout.and_then(|text| text.parse().ok()).filter(|seconds: &f64| seconds.is_finite()),
         idempotency_key: text("idempotency-key"),
         traceparent: text("traceparent"),
@@ -90,7 +90,7 @@ fn aws_retries(headers: &HeaderMap) -> Option<String> {
     Some(attempt.parse::<u64>().ok()?.checked_sub(1)?.to_string())
 }
 
-fn number(text: String) -> Option<u64> {
+fn parse_number(text: String) -> Option<u64> {
     text.trim().parse().ok()
 }
 
@@ -98,17 +98,17 @@ fn number(text: String) -> Option<u64> {
 fn model_in(path: &str) -> Option<String> {
     let (_, rest) = path.rsplit_once("/models/").or_else(|| path.rsplit_once("/model/"))?;
     let name = rest.split(['/', ':']).next()?;
-    (!name.is_empty()).then(|| shown(name))
+    (!name.is_empty()).then(|| masked_text(name))
 }
 
 /// Returns a header as text, with keys masked.
 pub(crate) fn header(headers: &HeaderMap, name: &str) -> Option<String> {
-    Some(shown(headers.get(name)?.to_str().ok()?))
+    Some(masked_text(headers.get(name)?.to_str().ok()?))
 }
 
 /// Prepares text from a client or a server for a record: masks keys and limits its length.
-pub(crate) fn shown(text: &str) -> String {
-    cut(&mask_keys(text), LONGEST_NAME)
+pub(crate) fn masked_text(text: &str) -> String {
+    cut(&mask_keys(text), MAX_NAME_CHARS)
 }
 
 /// Facts from the body of a request, collected as it is forwarded.
@@ -129,7 +129,7 @@ impl BodyFacts {
         self.hash.update(bytes);
         let BodyFacts { scalars, model, stream, max_tokens, .. } = self;
         scalars.push(bytes, &mut |path, value| match path {
-            "model" => *model = Some(shown(value)),
+            "model" => *model = Some(masked_text(value)),
             "stream" => *stream = Some(value == "true"),
             "max_tokens" | "max_completion_tokens" | "max_output_tokens" => *max_tokens = value.parse().ok(),
             _ => {}
@@ -159,7 +159,7 @@ impl BodyFacts {
     }
 
     /// Adds the facts to a record.
-    pub(crate) fn tell(&self, attempt: &mut AttemptRecord) {
+    pub(crate) fn add_to(&self, attempt: &mut AttemptRecord) {
         attempt.request_hash = self.hash();
         attempt.model = self.model.clone().or(attempt.model.take());
         attempt.stream = self.stream.or(attempt.stream);

@@ -26,7 +26,7 @@ const MAX_CONNECTIONS: usize = 4096;
 /// Time limit for reading the head of a request, so that slow clients cannot occupy all connections.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 /// Maximum size of a request head, in bytes.
-const LONGEST_HEAD: usize = 128 << 10;
+const MAX_HEAD_BYTES: usize = 128 << 10;
 /// Maximum number of request headers.
 const MAX_HEADERS: usize = 256;
 /// Time that answers in progress are given to finish on shutdown.
@@ -90,7 +90,7 @@ async fn accept<S: Serve>(listener: TcpListener, service: Arc<S>, log: Arc<Log>,
     server
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
-        .max_buf_size(LONGEST_HEAD)
+        .max_buf_size(MAX_HEAD_BYTES)
         .max_headers(MAX_HEADERS)
         .preserve_header_case(true);
     loop {

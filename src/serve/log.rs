@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Maximum number of records kept in memory for requests to the control endpoint.
-const RECENT: usize = 1000;
+const MAX_RECENT: usize = 1000;
 
 /// Log of a server.
 pub(crate) struct Log {
@@ -23,13 +23,13 @@ pub(crate) struct Log {
     written: AtomicU64,
     lost: AtomicU64,
     refused: AtomicU64,
-    say: fn(&str),
+    print_warning: fn(&str),
 }
 
 struct Target {
     file: File,
     /// Whether the last write failed, possibly within a line.
-    is_torn: bool,
+    last_write_failed: bool,
 }
 
 /// Counters of a log.
@@ -48,10 +48,10 @@ pub(crate) struct Counts {
 }
 
 impl Log {
-    /// Opens `path` for appending; without a path, records are only counted. `say` prints warnings.
-    pub(crate) fn open(path: Option<&Path>, run: &str, keep_recent: bool, say: fn(&str)) -> io::Result<Log> {
+    /// Opens `path` for appending; without a path, records are only counted. `print_warning` prints warnings.
+    pub(crate) fn open(path: Option<&Path>, run: &str, keep_recent: bool, print_warning: fn(&str)) -> io::Result<Log> {
         let open = |path| OpenOptions::new().create(true).append(true).open(path);
-        let file = path.map(open).transpose()?.map(|file| Mutex::new(Target { file, is_torn: false }));
+        let file = path.map(open).transpose()?.map(|file| Mutex::new(Target { file, last_write_failed: false }));
         Ok(Log {
             file,
             path: path.unwrap_or(Path::new("")).to_owned(),
@@ -62,7 +62,7 @@ impl Log {
             written: AtomicU64::new(0),
             lost: AtomicU64::new(0),
             refused: AtomicU64::new(0),
-            say,
+            print_warning,
         })
     }
 
@@ -83,17 +83,17 @@ impl Log {
 
     /// Prints a warning.
     pub(crate) fn warn(&self, text: &str) {
-        (self.say)(text);
+        (self.print_warning)(text);
     }
 
     pub(crate) fn counts(&self) -> Counts {
-        let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Counts {
-            requests: of(&self.requests),
-            ended: of(&self.ended),
-            written: of(&self.written),
-            lost: of(&self.lost),
-            refused: of(&self.refused),
+            requests: load(&self.requests),
+            ended: load(&self.ended),
+            written: load(&self.written),
+            lost: load(&self.lost),
+            refused: load(&self.refused),
         }
     }
 
@@ -109,12 +109,12 @@ impl Log {
         if let Some(file) = &self.file {
             match append(&mut locked(file), &line) {
                 Ok(()) => _ = self.written.fetch_add(1, Ordering::Relaxed),
-                Err(error) => self.complain(&error),
+                Err(error) => self.warn_of_lost(&error),
             }
         }
         if let Some(recent) = &self.recent {
             let mut recent = locked(recent);
-            if recent.len() == RECENT {
+            if recent.len() == MAX_RECENT {
                 recent.pop_front();
             }
             recent.push_back(line);
@@ -122,10 +122,10 @@ impl Log {
     }
 
     /// Warns of lost records at powers of two, to limit the number of messages.
-    fn complain(&self, error: &io::Error) {
+    fn warn_of_lost(&self, error: &io::Error) {
         let lost = self.lost.fetch_add(1, Ordering::Relaxed) + 1;
         if lost.is_power_of_two() {
-            (self.say)(&format!(
+            (self.print_warning)(&format!(
                 "cannot write {}: {error}; {lost} {} not in the log, and requests are served all the same",
                 self.path.display(),
                 if lost == 1 { "record is" } else { "records are" }
@@ -136,12 +136,12 @@ impl Log {
 
 fn append(target: &mut Target, line: &str) -> io::Result<()> {
     // Ends an incomplete line first, so that it does not corrupt this one.
-    let written = if target.is_torn {
+    let written = if target.last_write_failed {
         target.file.write_all(format!("\n{line}").as_bytes())
     } else {
         target.file.write_all(line.as_bytes())
     };
-    target.is_torn = written.is_err();
+    target.last_write_failed = written.is_err();
     written
 }
 

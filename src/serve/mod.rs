@@ -28,4 +28,4 @@ pub(crate) use listen::Server;
 pub(crate) use log::{Counts, Log};
 pub(crate) use record::Recorder;
 pub(crate) use stub::Stub;
-pub(crate) use upstream::Table;
+pub(crate) use upstream::Upstreams;

@@ -5,7 +5,7 @@ use super::exchange::{End, Exchange};
 use super::hosts::Hosts;
 use super::log::Log;
 use super::replies;
-use super::upstream::{Forwarder, Table, Upstream, forwarder};
+use super::upstream::{Forwarder, Upstream, Upstreams, forwarder};
 use super::watched::{WatchedAnswer, WatchedRequest};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
@@ -30,7 +30,7 @@ const HOP_BY_HOP: [HeaderName; 7] = [
 /// Service of the recorder.
 pub(crate) struct Recorder {
     hosts: Hosts,
-    table: Table,
+    table: Upstreams,
     client: Forwarder<WatchedRequest<Incoming>>,
     log: Arc<Log>,
     stopping: Arc<AtomicBool>,
@@ -43,7 +43,7 @@ pub(crate) struct Recorder {
 impl Recorder {
     pub(crate) fn new(
         hosts: Hosts,
-        table: Table,
+        table: Upstreams,
         roots: Option<&Path>,
         log: Arc<Log>,
         stopping: Arc<AtomicBool>,
@@ -66,7 +66,7 @@ impl Recorder {
         let (mut parts, body) = request.into_parts();
         self.log.count();
         let mut exchange = Exchange::begin(&parts, &self.log, &self.stopping, self.keep_errors);
-        exchange.sent_to(upstream.authority.to_string(), upstream.provider());
+        exchange.set_upstream(upstream.authority.to_string(), upstream.provider());
         let Some(uri) = upstream.uri(&parts.uri) else { return Err(Broken) };
         let has_body = parts.method != Method::HEAD;
         parts.uri = uri;

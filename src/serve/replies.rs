@@ -5,7 +5,7 @@ use super::connection::{Broken, Connection, Reply};
 use super::facts::Dialect;
 use super::scenario::shapes::{self, Break, Does, Failure, Foreign};
 use super::scenario::step::Step;
-use super::scripted::{Act, Scripted};
+use super::scripted::{Action, Scripted};
 use crate::model::Time;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
@@ -19,7 +19,7 @@ const JSON: &str = "application/json";
 const FLUSH: Duration = Duration::from_millis(20);
 
 /// The response to a request.
-pub(crate) struct Plan {
+pub(crate) struct ResponsePlan {
     pub(crate) step: Step,
     pub(crate) dialect: Dialect,
     pub(crate) model: Option<String>,
@@ -34,12 +34,12 @@ pub(crate) struct Plan {
 
 /// Returns the response, and the `transport` to record if its body fails; `None` closes the connection without an
 /// answer.
-pub(crate) async fn reply(plan: &Plan, connection: &Connection) -> Option<(Response<Scripted>, &'static str)> {
+pub(crate) async fn reply(plan: &ResponsePlan, connection: &Connection) -> Option<(Response<Scripted>, &'static str)> {
     match &plan.step.shape.does {
-        Does::Succeed => Some((success(plan, connection), "")),
-        Does::Fail(failure) => Some((failed(plan, failure, connection), "")),
-        Does::Foreign(answer) => Some((foreign(plan, answer, connection), "")),
-        Does::Break(how) => broken(plan, *how, connection).await,
+        Does::Succeed => Some((success_response(plan, connection), "")),
+        Does::Fail(failure) => Some((error_response(plan, failure, connection), "")),
+        Does::Foreign(answer) => Some((foreign_response(plan, answer, connection), "")),
+        Does::Break(how) => broken_response(plan, *how, connection).await,
     }
 }
 
@@ -51,72 +51,81 @@ pub(crate) fn broken_before(step: &Step) -> &'static str {
     }
 }
 
-fn success(plan: &Plan, connection: &Connection) -> Response<Scripted> {
+fn success_response(plan: &ResponsePlan, connection: &Connection) -> Response<Scripted> {
     let step = &plan.step;
     let body = if plan.streams {
-        let stream = bodies::stream(&plan.words());
-        let mut acts = opening(plan, &stream, step.pieces);
-        acts.push(Act::Send(Bytes::from(stream.tail)));
-        Scripted::new(acts, None, connection.clone())
+        let stream = bodies::stream(&plan.body_values());
+        let mut actions = actions_to_last_piece(plan, &stream, step.pieces);
+        actions.push(Action::Send(Bytes::from(stream.tail)));
+        Scripted::new(actions, None, connection.clone())
     } else {
-        let text = bodies::whole(&plan.words()).to_string();
+        let text = bodies::complete(&plan.body_values()).to_string();
         let length = text.len() as u64;
-        Scripted::new([Act::Wait(step.first_token), Act::Send(Bytes::from(text))], Some(length), connection.clone())
+        Scripted::new(
+            [Action::Wait(step.first_token), Action::Send(Bytes::from(text))],
+            Some(length),
+            connection.clone(),
+        )
     };
-    respond(plan, 200, if plan.streams { "text/event-stream; charset=utf-8" } else { JSON }, true, body)
+    with_api_headers(plan, 200, if plan.streams { "text/event-stream; charset=utf-8" } else { JSON }, true, body)
 }
 
 /// Actions of a stream up to its last piece of text.
-fn opening(plan: &Plan, stream: &bodies::Stream, pieces: usize) -> Vec<Act> {
-    let mut acts = vec![Act::Send(Bytes::from(stream.head.clone())), Act::Wait(plan.step.first_token)];
+fn actions_to_last_piece(plan: &ResponsePlan, stream: &bodies::Stream, pieces: usize) -> Vec<Action> {
+    let mut actions = vec![Action::Send(Bytes::from(stream.head.clone())), Action::Wait(plan.step.first_token)];
     let piece = Bytes::from(stream.piece.clone());
     // Without pauses, all pieces are sent in one write.
     if plan.step.gap.is_zero() {
-        acts.push(Act::Send(Bytes::from(stream.piece.repeat(pieces))));
+        actions.push(Action::Send(Bytes::from(stream.piece.repeat(pieces))));
     } else {
-        acts.extend((0..pieces).flat_map(|_| [Act::Send(piece.clone()), Act::Wait(plan.step.gap)]));
+        actions.extend((0..pieces).flat_map(|_| [Action::Send(piece.clone()), Action::Wait(plan.step.gap)]));
     }
-    acts.retain(|act| !matches!(act, Act::Send(bytes) if bytes.is_empty()));
-    acts
+    actions.retain(|action| !matches!(action, Action::Send(bytes) if bytes.is_empty()));
+    actions
 }
 
-fn failed(plan: &Plan, failure: &Failure, connection: &Connection) -> Response<Scripted> {
+fn error_response(plan: &ResponsePlan, failure: &Failure, connection: &Connection) -> Response<Scripted> {
     let body = plan.error_body(failure).to_string();
     let mut response =
-        respond(plan, failure.status, JSON, failure.has_limits, Scripted::whole(body, connection.clone()));
+        with_api_headers(plan, failure.status, JSON, failure.has_limits, Scripted::whole(body, connection.clone()));
     if failure.has_limits {
-        spend_requests(&mut response);
+        set_remaining_requests_to_zero(&mut response);
     }
-    hint(plan, failure.retry_after, &mut response);
+    add_retry_headers(plan, failure.retry_after, &mut response);
     if plan.dialect == Dialect::Bedrock {
-        put(&mut response, "x-amzn-errortype", failure.aws);
+        set_header(&mut response, "x-amzn-errortype", failure.aws);
     }
     response
 }
 
 /// Sets the remaining requests to 0, whatever the buckets contain, since the scenario refuses the request.
-fn spend_requests(response: &mut Response<Scripted>) {
+fn set_remaining_requests_to_zero(response: &mut Response<Scripted>) {
     for name in ["anthropic-ratelimit-requests-remaining", "x-ratelimit-remaining-requests"] {
         if response.headers().contains_key(name) {
-            put(response, name, "0");
+            set_header(response, name, "0");
         }
     }
 }
 
-fn foreign(plan: &Plan, answer: &Foreign, connection: &Connection) -> Response<Scripted> {
+fn foreign_response(plan: &ResponsePlan, answer: &Foreign, connection: &Connection) -> Response<Scripted> {
     let text = plan.step.message.clone().unwrap_or_else(|| answer.body.to_owned());
-    let mut response = bare(answer.status, answer.content_type, Scripted::whole(text, connection.clone()));
-    answer.headers.iter().for_each(|(name, value)| put(&mut response, name, value));
-    hint(plan, None, &mut response);
+    let mut response =
+        without_api_headers(answer.status, answer.content_type, Scripted::whole(text, connection.clone()));
+    answer.headers.iter().for_each(|(name, value)| set_header(&mut response, name, value));
+    add_retry_headers(plan, None, &mut response);
     response
 }
 
-async fn broken(plan: &Plan, how: Break, connection: &Connection) -> Option<(Response<Scripted>, &'static str)> {
+async fn broken_response(
+    plan: &ResponsePlan,
+    how: Break,
+    connection: &Connection,
+) -> Option<(Response<Scripted>, &'static str)> {
     match how {
         Break::ErrorInside if !plan.streams => {
             let overload = shapes::named("529")?;
             let Does::Fail(failure) = &overload.does else { return None };
-            Some((failed(plan, failure, connection), ""))
+            Some((error_response(plan, failure, connection), ""))
         }
         Break::CloseBefore => None,
         Break::ResetBefore => {
@@ -127,55 +136,62 @@ async fn broken(plan: &Plan, how: Break, connection: &Connection) -> Option<(Res
             tokio::time::sleep(plan.step.stall).await;
             None
         }
-        Break::Garbage => {
-            Some((respond(plan, 200, JSON, true, Scripted::whole("{\"id\": ".to_owned(), connection.clone())), ""))
-        }
+        Break::Garbage => Some((
+            with_api_headers(plan, 200, JSON, true, Scripted::whole("{\"id\": ".to_owned(), connection.clone())),
+            "",
+        )),
         Break::ErrorInside | Break::CutShort | Break::CloseInside | Break::ResetInside | Break::StallInside => {
-            let said =
+            let transport =
                 if how == Break::ResetInside { "server_rst_during_response" } else { "server_closed_mid_response" };
-            Some((breaking(plan, how, connection), said))
+            Some((partial_response(plan, how, connection), transport))
         }
     }
 }
 
 /// Builds a response that begins successfully and then breaks.
-fn breaking(plan: &Plan, how: Break, connection: &Connection) -> Response<Scripted> {
-    let (mut acts, length) = if plan.streams {
-        (opening(plan, &bodies::stream(&plan.words()), plan.step.pieces), None)
+fn partial_response(plan: &ResponsePlan, how: Break, connection: &Connection) -> Response<Scripted> {
+    let (mut actions, length) = if plan.streams {
+        (actions_to_last_piece(plan, &bodies::stream(&plan.body_values()), plan.step.pieces), None)
     } else {
-        let text = bodies::whole(&plan.words()).to_string();
+        let text = bodies::complete(&plan.body_values()).to_string();
         let half = Bytes::copy_from_slice(&text.as_bytes()[..text.len() / 2]);
-        (vec![Act::Send(half)], Some(text.len() as u64))
+        (vec![Action::Send(half)], Some(text.len() as u64))
     };
     match how {
-        Break::ErrorInside => acts.extend(inside(plan)),
+        Break::ErrorInside => actions.extend(error_in_stream(plan)),
         Break::CutShort if plan.streams => {}
-        Break::StallInside => acts.extend([Act::Wait(plan.step.stall), Act::Close]),
+        Break::StallInside => actions.extend([Action::Wait(plan.step.stall), Action::Close]),
         // Data must be sent before the connection is reset or closed, or it would be discarded.
-        Break::ResetInside => acts.extend([Act::Wait(FLUSH), Act::Reset]),
-        _ => acts.extend([Act::Wait(FLUSH), Act::Close]),
+        Break::ResetInside => actions.extend([Action::Wait(FLUSH), Action::Reset]),
+        _ => actions.extend([Action::Wait(FLUSH), Action::Close]),
     }
     let kind = if plan.streams { "text/event-stream; charset=utf-8" } else { JSON };
-    respond(plan, 200, kind, true, Scripted::new(acts, length, connection.clone()))
+    with_api_headers(plan, 200, kind, true, Scripted::new(actions, length, connection.clone()))
 }
 
 /// Builds the error event inside a stream.
-fn inside(plan: &Plan) -> Option<Act> {
+fn error_in_stream(plan: &ResponsePlan) -> Option<Action> {
     let Does::Fail(failure) = &shapes::named("529")?.does else { return None };
     let body: Value = plan.error_body(failure);
-    Some(Act::Send(Bytes::from(bodies::error_event(plan.dialect, &body))))
+    Some(Action::Send(Bytes::from(bodies::error_event(plan.dialect, &body))))
 }
 
-fn bare(status: u16, content_type: &str, body: Scripted) -> Response<Scripted> {
+fn without_api_headers(status: u16, content_type: &str, body: Scripted) -> Response<Scripted> {
     let mut response = Response::new(body);
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    put(&mut response, "content-type", content_type);
+    set_header(&mut response, "content-type", content_type);
     response
 }
 
 /// Builds a response with the headers that a provider sends.
-fn respond(plan: &Plan, status: u16, kind: &str, has_limits: bool, body: Scripted) -> Response<Scripted> {
-    let mut response = bare(status, kind, body);
+fn with_api_headers(
+    plan: &ResponsePlan,
+    status: u16,
+    kind: &str,
+    has_limits: bool,
+    body: Scripted,
+) -> Response<Scripted> {
+    let mut response = without_api_headers(status, kind, body);
     let name = match plan.dialect {
         Dialect::Anthropic | Dialect::Other => Some("request-id"),
         Dialect::OpenAiChat | Dialect::OpenAiResponses => Some("x-request-id"),
@@ -183,28 +199,28 @@ fn respond(plan: &Plan, status: u16, kind: &str, has_limits: bool, body: Scripte
         Dialect::Gemini => None,
     };
     if let Some(name) = name {
-        put(&mut response, name, &format!("req_{}", plan.id));
+        set_header(&mut response, name, &format!("req_{}", plan.id));
     }
     if has_limits {
-        plan.limits.iter().for_each(|(name, value)| put(&mut response, name, value));
+        plan.limits.iter().for_each(|(name, value)| set_header(&mut response, name, value));
     }
     response
 }
 
 /// Adds the headers about retries that the step specifies.
-fn hint(plan: &Plan, default: Option<u32>, response: &mut Response<Scripted>) {
+fn add_retry_headers(plan: &ResponsePlan, default: Option<u32>, response: &mut Response<Scripted>) {
     if let Some(text) = plan.retry_after(default) {
-        put(response, "retry-after", &text);
+        set_header(response, "retry-after", &text);
     }
     if let Some(text) = &plan.step.retry_after_ms {
-        put(response, "retry-after-ms", text);
+        set_header(response, "retry-after-ms", text);
     }
     if let Some(word) = plan.step.should_retry {
-        put(response, "x-should-retry", if word { "true" } else { "false" });
+        set_header(response, "x-should-retry", if word { "true" } else { "false" });
     }
 }
 
-fn put<B>(response: &mut Response<B>, name: &str, value: &str) {
+fn set_header<B>(response: &mut Response<B>, name: &str, value: &str) {
     if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value)) {
         response.headers_mut().insert(name, value);
     }
@@ -215,6 +231,6 @@ pub(crate) fn text(status: u16, content_type: &str, text: String) -> Reply {
     let never: fn(std::convert::Infallible) -> Broken = |never| match never {};
     let mut response = Response::new(Full::new(Bytes::from(text)).map_err(never).boxed_unsync());
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
-    put(&mut response, "content-type", content_type);
+    set_header(&mut response, "content-type", content_type);
     response
 }

@@ -1,11 +1,11 @@
 //! Streaming scanner for scalars in JSON of any length; it keeps only the path to the current one.
 
 /// Maximum nesting depth at which members are reported.
-const DEEPEST: usize = 4;
+const MAX_DEPTH: usize = 4;
 /// Maximum length of a key or value, in bytes; longer ones are skipped.
-const LONGEST: usize = 256;
+const MAX_VALUE_BYTES: usize = 256;
 
-/// Finds the scalar members of objects in the outermost [`DEEPEST`] levels, except those inside arrays.
+/// Finds the scalar members of objects in the outermost [`MAX_DEPTH`] levels, except those inside arrays.
 #[derive(Debug, Default)]
 pub(crate) struct Scalars {
     /// Key of each open object; `None` for an array.
@@ -40,7 +40,7 @@ impl Scalars {
             b'"' => self.in_string = false,
             _ => {}
         }
-        if self.in_string && self.text.len() <= LONGEST {
+        if self.in_string && self.text.len() <= MAX_VALUE_BYTES {
             self.text.push(byte);
         }
     }
@@ -52,12 +52,13 @@ impl Scalars {
                 (self.in_string, self.quoted) = (true, true);
             }
             b':' => {
-                self.key = (self.text.len() <= LONGEST).then(|| String::from_utf8_lossy(&self.text).into_owned());
+                self.key =
+                    (self.text.len() <= MAX_VALUE_BYTES).then(|| String::from_utf8_lossy(&self.text).into_owned());
                 self.clear();
             }
             b'{' | b'[' => {
                 let key = self.key.take().filter(|_| byte == b'{' || self.levels.is_empty());
-                if self.levels.len() < DEEPEST {
+                if self.levels.len() < MAX_DEPTH {
                     // The outermost object has no key; it must differ from an array.
                     self.levels.push(if byte == b'{' { Some(key.unwrap_or_default()) } else { None });
                 } else {
@@ -66,21 +67,21 @@ impl Scalars {
                 self.clear();
             }
             b'}' | b']' => {
-                self.tell(found);
+                self.add_to(found);
                 match self.deeper {
                     0 => drop(self.levels.pop()),
                     _ => self.deeper -= 1,
                 }
             }
-            b',' => self.tell(found),
+            b',' => self.add_to(found),
             b' ' | b'\t' | b'\r' | b'\n' => {}
-            _ if self.text.len() <= LONGEST => self.text.push(byte),
+            _ if self.text.len() <= MAX_VALUE_BYTES => self.text.push(byte),
             _ => {}
         }
     }
 
-    fn tell(&mut self, found: &mut impl FnMut(&str, &str)) {
-        let key = self.key.take().filter(|_| self.deeper == 0 && self.text.len() <= LONGEST);
+    fn add_to(&mut self, found: &mut impl FnMut(&str, &str)) {
+        let key = self.key.take().filter(|_| self.deeper == 0 && self.text.len() <= MAX_VALUE_BYTES);
         if let Some(key) = key
             && (self.quoted || !self.text.is_empty())
             && self.levels.iter().all(Option::is_some)

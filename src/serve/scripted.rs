@@ -10,7 +10,7 @@ use tokio::time::Sleep;
 
 /// One action of a scripted body.
 #[derive(Debug)]
-pub(crate) enum Act {
+pub(crate) enum Action {
     /// Pauses.
     Wait(Duration),
     /// Sends bytes.
@@ -22,7 +22,7 @@ pub(crate) enum Act {
 }
 
 pub(crate) struct Scripted {
-    acts: VecDeque<Act>,
+    acts: VecDeque<Action>,
     pause: Option<Pin<Box<Sleep>>>,
     /// Announced bytes not yet sent; `None` without a length.
     left: Option<u64>,
@@ -31,14 +31,14 @@ pub(crate) struct Scripted {
 
 impl Scripted {
     /// Creates a body; `length` is the length announced in the head.
-    pub(crate) fn new(acts: impl IntoIterator<Item = Act>, length: Option<u64>, connection: Connection) -> Scripted {
+    pub(crate) fn new(acts: impl IntoIterator<Item = Action>, length: Option<u64>, connection: Connection) -> Scripted {
         Scripted { acts: acts.into_iter().collect(), pause: None, left: length, connection }
     }
 
     /// Creates a body sent all at once.
     pub(crate) fn whole(text: String, connection: Connection) -> Scripted {
         let length = text.len() as u64;
-        Scripted::new([Act::Send(Bytes::from(text))], Some(length), connection)
+        Scripted::new([Action::Send(Bytes::from(text))], Some(length), connection)
     }
 }
 
@@ -55,14 +55,14 @@ impl Body for Scripted {
             }
             match this.acts.pop_front() {
                 None => return Poll::Ready(None),
-                Some(Act::Wait(span)) if span.is_zero() => {}
-                Some(Act::Wait(span)) => this.pause = Some(Box::pin(tokio::time::sleep(span))),
-                Some(Act::Send(bytes)) => {
+                Some(Action::Wait(span)) if span.is_zero() => {}
+                Some(Action::Wait(span)) => this.pause = Some(Box::pin(tokio::time::sleep(span))),
+                Some(Action::Send(bytes)) => {
                     this.left = this.left.map(|left| left.saturating_sub(bytes.len() as u64));
                     return Poll::Ready(Some(Ok(Frame::data(bytes))));
                 }
-                Some(Act::Close) => return Poll::Ready(Some(Err(Broken))),
-                Some(Act::Reset) => {
+                Some(Action::Close) => return Poll::Ready(Some(Err(Broken))),
+                Some(Action::Reset) => {
                     this.connection.reset();
                     return Poll::Ready(Some(Err(Broken)));
                 }

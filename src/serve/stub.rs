@@ -1,12 +1,12 @@
 //! The stub: a provider that fails on a schedule.
 
-use super::bodies::{self, Words};
+use super::bodies::{self, BodyValues};
 use super::connection::{Broken, Connection, Reply, Serve};
 use super::exchange::{End, Exchange};
 use super::facts::{BodyFacts, Dialect};
 use super::hosts::Hosts;
 use super::log::Log;
-use super::replies::{self, Plan};
+use super::replies::{self, ResponsePlan};
 use super::scenario::buckets::Buckets;
 use super::scenario::shapes;
 use super::scenario::step::{RetryAfter, Step};
@@ -22,7 +22,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Maximum size of a request body in bytes, that of the Messages API.
-const LARGEST_BODY: u64 = 32 << 20;
+const MAX_BODY_BYTES: u64 = 32 << 20;
 
 /// Service of the stub.
 pub(crate) struct Stub {
@@ -53,7 +53,7 @@ impl Stub {
 
     /// Returns the step for a request.
     fn step(&self, parts: &Parts, facts: &BodyFacts, model: Option<&str>) -> Option<Step> {
-        if facts.bytes() > LARGEST_BODY {
+        if facts.bytes() > MAX_BODY_BYTES {
             return shapes::named("413").map(Step::of);
         }
         let body = facts.hash().unwrap_or_default();
@@ -61,12 +61,16 @@ impl Stub {
         self.scenario.next(&request).cloned().or_else(|| shapes::named("ok").map(Step::of))
     }
 
-    async fn play(self: Arc<Self>, request: Request<Incoming>, connection: Connection) -> Result<Reply, Broken> {
+    async fn answer_by_scenario(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+        connection: Connection,
+    ) -> Result<Reply, Broken> {
         let (parts, mut body) = request.into_parts();
         let dialect = Dialect::of(parts.uri.path());
         let nth = self.log.count();
         let mut exchange = Exchange::begin(&parts, &self.log, &self.stopping, false);
-        exchange.sent_to(self.endpoint.clone(), None);
+        exchange.set_upstream(self.endpoint.clone(), None);
         let facts = exchange.body();
         while let Some(frame) = body.frame().await {
             let Ok(frame) = frame else {
@@ -75,7 +79,7 @@ impl Stub {
             };
             let mut facts = facts.lock().unwrap_or_else(PoisonError::into_inner);
             frame.data_ref().iter().for_each(|data| facts.push(data));
-            if facts.bytes() > LARGEST_BODY {
+            if facts.bytes() > MAX_BODY_BYTES {
                 // The rest of the body is not read.
                 break;
             }
@@ -98,13 +102,13 @@ impl Stub {
     }
 
     /// Determines the response to a request, and its token counts and rate limits.
-    fn plan(&self, parts: &Parts, facts: &BodyFacts, dialect: Dialect, nth: u64) -> Option<Plan> {
-        let in_path = super::facts::of_head(parts);
+    fn plan(&self, parts: &Parts, facts: &BodyFacts, dialect: Dialect, nth: u64) -> Option<ResponsePlan> {
+        let in_path = super::facts::from_head(parts);
         let model = facts.model().map(str::to_owned).or(in_path.model);
         let mut step = self.step(parts, facts, model.as_deref())?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let time = Time(i64::try_from(now.as_micros()).unwrap_or(0));
-        // Roughly four bytes per token.
+        // English text has roughly four bytes per token.
         let input_tokens = facts.bytes() / 4;
         let tokens = [input_tokens as f64, step.pieces as f64];
         let left = self.buckets.take(Instant::now(), time, tokens, dialect);
@@ -114,7 +118,7 @@ impl Stub {
         }
         let streams = facts.streams() || in_path.stream == Some(true);
         let id = format!("{:016x}", super::scenario::splitmix64(self.seed.wrapping_add(nth)));
-        Some(Plan { step, dialect, model, streams, id, time, input_tokens, limits: left.headers })
+        Some(ResponsePlan { step, dialect, model, streams, id, time, input_tokens, limits: left.headers })
     }
 
     /// Reports the counts and the most recent records.
@@ -130,14 +134,14 @@ impl Stub {
     }
 
     /// Refuses a request for the report that names another host, so that no web page can read the records.
-    fn misdirected(&self) -> Reply {
+    fn refuse_host(&self) -> Reply {
         self.log.refuse();
         let body = serde_json::json!({"error": {"type": "retrylens_stub_refused", "message": Hosts::REFUSAL}});
         replies::text(421, "application/json", body.to_string())
     }
 
     /// Answers requests to paths of no API.
-    fn other(&self, parts: &Parts) -> Reply {
+    fn answer_other_path(&self, parts: &Parts) -> Reply {
         self.log.refuse();
         if parts.uri.path().ends_with("/models") {
             let models = serde_json::json!({"object": "list", "has_more": false, "data": [
@@ -145,9 +149,9 @@ impl Stub {
                     "created_at": "1970-01-01T00:00:00Z", "owned_by": "stub"}]});
             return replies::text(200, "application/json", models.to_string());
         }
-        let said = "the stub has no such path: it answers /v1/messages, /v1/chat/completions, /v1/responses, \
+        let message = "the stub has no such path: it answers /v1/messages, /v1/chat/completions, /v1/responses, \
                     models/NAME:generateContent and model/NAME/converse";
-        let body = serde_json::json!({"type": "error", "error": {"type": "not_found_error", "message": said}});
+        let body = serde_json::json!({"type": "error", "error": {"type": "not_found_error", "message": message}});
         replies::text(404, "application/json", body.to_string())
     }
 }
@@ -156,20 +160,20 @@ impl Serve for Stub {
     async fn answer(self: Arc<Self>, request: Request<Incoming>, connection: Connection) -> Result<Reply, Broken> {
         let (path, method) = (request.uri().path(), request.method());
         if path == "/_retrylens/requests" && (method == Method::GET || method == Method::HEAD) {
-            return Ok(if self.hosts.accept(request.headers()) { self.report() } else { self.misdirected() });
+            return Ok(if self.hosts.accept(request.headers()) { self.report() } else { self.refuse_host() });
         }
         if Dialect::of(path) == Dialect::Other {
             let (parts, _) = request.into_parts();
-            return Ok(self.other(&parts));
+            return Ok(self.answer_other_path(&parts));
         }
-        self.play(request, connection).await
+        self.answer_by_scenario(request, connection).await
     }
 }
 
-impl Plan {
+impl ResponsePlan {
     /// Values that appear in response bodies.
-    pub(crate) fn words(&self) -> Words<'_> {
-        Words {
+    pub(crate) fn body_values(&self) -> BodyValues<'_> {
+        BodyValues {
             dialect: self.dialect,
             model: self.model.as_deref().unwrap_or("stub"),
             id: &self.id,
@@ -194,6 +198,6 @@ impl Plan {
 
     pub(crate) fn error_body(&self, failure: &shapes::Failure) -> serde_json::Value {
         let seconds = self.retry_after(failure.retry_after).filter(|text| text.parse::<f64>().is_ok());
-        bodies::error(failure, &self.words(), self.step.message.as_deref(), seconds.as_deref())
+        bodies::error(failure, &self.body_values(), self.step.message.as_deref(), seconds.as_deref())
     }
 }

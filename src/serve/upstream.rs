@@ -35,7 +35,7 @@ pub(crate) struct Upstream {
 
 /// Upstreams by API.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Table {
+pub(crate) struct Upstreams {
     all: Option<Upstream>,
     by_api: Vec<(&'static str, Upstream)>,
 }
@@ -43,28 +43,28 @@ pub(crate) struct Table {
 impl Upstream {
     /// Parses a URL such as `https://host` or `http://127.0.0.1:8000/prefix`.
     pub(crate) fn parse(text: &str) -> Result<Upstream, String> {
-        let wanted = |reason: &str| {
+        let with_advice = |reason: &str| {
             let text = crate::untrusted::mask_keys(text);
             format!(
                 "`{text}` {reason}: give an address such as https://api.anthropic.com or http://127.0.0.1:8000, for one API \
                  with its name before it (anthropic=, openai= or gemini=)"
             )
         };
-        let uri: Uri = text.parse().map_err(|_| wanted("is no URL"))?;
+        let uri: Uri = text.parse().map_err(|_| with_advice("is no URL"))?;
         let parts = uri.into_parts();
         let scheme = parts.scheme.filter(|it| *it == Scheme::HTTP || *it == Scheme::HTTPS);
         let (Some(scheme), Some(authority)) = (scheme, parts.authority) else {
-            return Err(wanted("is no http or https URL"));
+            return Err(with_advice("is no http or https URL"));
         };
         if authority.as_str().ends_with(':') {
-            return Err(wanted("has no port behind its colon"));
+            return Err(with_advice("has no port behind its colon"));
         }
         if authority.as_str().contains('@') {
-            return Err(wanted("has a password, and would show it to whoever sees this command"));
+            return Err(with_advice("has a password, and would show it to whoever sees this command"));
         }
         let path = parts.path_and_query.as_ref();
         if path.and_then(|path| path.query()).is_some() {
-            return Err(wanted("has a query, and requests bring their own"));
+            return Err(with_advice("has a query, and requests bring their own"));
         }
         let prefix = path.map_or("", |path| path.path()).trim_end_matches('/').to_owned();
         Ok(Upstream { scheme, authority, prefix })
@@ -72,8 +72,8 @@ impl Upstream {
 
     /// Returns the URI of a request at this upstream.
     pub(crate) fn uri(&self, uri: &Uri) -> Option<Uri> {
-        let rest = uri.path_and_query().map_or("/", |path| path.as_str());
-        let path = format!("{}{rest}", self.prefix);
+        let original = uri.path_and_query().map_or("/", |path| path.as_str());
+        let path = format!("{}{original}", self.prefix);
         Uri::builder().scheme(self.scheme.clone()).authority(self.authority.clone()).path_and_query(path).build().ok()
     }
 
@@ -87,7 +87,7 @@ impl Upstream {
             ("amazonaws.com", "aws.bedrock"),
             ("openai.azure.com", "azure.ai.openai"),
         ];
-        let fits = |name: &str| host == name || host.strip_suffix(name).is_some_and(|rest| rest.ends_with('.'));
+        let fits = |name: &str| host == name || host.strip_suffix(name).is_some_and(|original| original.ends_with('.'));
         known.iter().find(|(name, _)| fits(name)).map(|(_, provider)| *provider)
     }
 
@@ -96,7 +96,7 @@ impl Upstream {
     }
 
     /// Whether requests to this upstream reach the server listening on `address`.
-    fn is_at(&self, address: SocketAddr) -> bool {
+    fn reaches(&self, address: SocketAddr) -> bool {
         let port = self.authority.port_u16().unwrap_or(if self.is_encrypted() { 443 } else { 80 });
         let here = address.ip();
         let reaches = match self.authority.host().trim_matches(['[', ']']).parse::<IpAddr>() {
@@ -115,25 +115,25 @@ impl Upstream {
     }
 }
 
-impl Table {
+impl Upstreams {
     /// Parses the values of `--upstream`: `URL` for all requests, `anthropic=URL` for one API. Without any, requests go
     /// to the providers.
-    pub(crate) fn parse(texts: &[String]) -> Result<Table, String> {
-        let mut table = Table::default();
+    pub(crate) fn parse(texts: &[String]) -> Result<Upstreams, String> {
+        let mut upstreams = Upstreams::default();
         for text in texts {
-            let named =
+            let for_api =
                 PROVIDERS.iter().find_map(|(name, _)| Some((*name, text.strip_prefix(name)?.strip_prefix('=')?)));
-            match named {
-                Some((name, url)) => table.by_api.push((name, Upstream::parse(url)?)),
-                None if table.all.is_some() => return Err("only one --upstream may be for all requests".to_owned()),
-                None => table.all = Some(Upstream::parse(text)?),
+            match for_api {
+                Some((name, url)) => upstreams.by_api.push((name, Upstream::parse(url)?)),
+                None if upstreams.all.is_some() => return Err("only one --upstream may be for all requests".to_owned()),
+                None => upstreams.all = Some(Upstream::parse(text)?),
             }
         }
         if texts.is_empty() {
-            let own = PROVIDERS.iter().map(|(name, url)| Ok((*name, Upstream::parse(url)?)));
-            table.by_api = own.collect::<Result<_, String>>()?;
+            let defaults = PROVIDERS.iter().map(|(name, url)| Ok((*name, Upstream::parse(url)?)));
+            upstreams.by_api = defaults.collect::<Result<_, String>>()?;
         }
-        Ok(table)
+        Ok(upstreams)
     }
 
     /// Returns the upstream for requests to `path`, if there is one.
@@ -147,22 +147,22 @@ impl Table {
         self.by_api.iter().find(|(name, _)| *name == api).map(|(_, upstream)| upstream).or(self.all.as_ref())
     }
 
-    fn each(&self) -> impl Iterator<Item = &Upstream> {
+    fn iter(&self) -> impl Iterator<Item = &Upstream> {
         self.all.iter().chain(self.by_api.iter().map(|(_, upstream)| upstream))
     }
 
     /// Returns the upstream that is the server listening on `address` itself, which would forward to itself forever.
-    pub(crate) fn leads_to(&self, address: SocketAddr) -> Option<String> {
-        self.each().find(|upstream| upstream.is_at(address)).map(Upstream::name)
+    pub(crate) fn loops_back_to(&self, address: SocketAddr) -> Option<String> {
+        self.iter().find(|upstream| upstream.reaches(address)).map(Upstream::name)
     }
 
     /// Lists the upstreams.
     pub(crate) fn names(&self) -> String {
-        self.each().map(Upstream::name).collect::<Vec<_>>().join(", ")
+        self.iter().map(Upstream::name).collect::<Vec<_>>().join(", ")
     }
 
     pub(crate) fn is_encrypted(&self) -> bool {
-        self.each().any(Upstream::is_encrypted)
+        self.iter().any(Upstream::is_encrypted)
     }
 }
 
@@ -170,7 +170,7 @@ impl Table {
 pub(crate) type Forwarder<B> = Client<HttpsConnector<HttpConnector>, B>;
 
 /// Creates the client. `roots` is a PEM file of certificates trusted instead of the system's.
-pub(crate) fn forwarder<B>(table: &Table, roots: Option<&Path>) -> io::Result<Forwarder<B>>
+pub(crate) fn forwarder<B>(upstreams: &Upstreams, roots: Option<&Path>) -> io::Result<Forwarder<B>>
 where
     B: hyper::body::Body + Send + 'static,
     B::Data: Send,
@@ -181,9 +181,9 @@ where
         .map_err(io::Error::other)?;
     let config = match roots {
         // Plain HTTP needs no certificates, and must work on a system that has none.
-        None if !table.is_encrypted() => builder.with_root_certificates(rustls::RootCertStore::empty()),
+        None if !upstreams.is_encrypted() => builder.with_root_certificates(rustls::RootCertStore::empty()),
         None => builder.with_native_roots()?,
-        Some(path) => builder.with_root_certificates(given(path)?),
+        Some(path) => builder.with_root_certificates(root_store(path)?),
     };
     let mut http = HttpConnector::new();
     http.enforce_http(false);
@@ -200,7 +200,7 @@ where
         .build(connector))
 }
 
-fn given(path: &Path) -> io::Result<rustls::RootCertStore> {
+fn root_store(path: &Path) -> io::Result<rustls::RootCertStore> {
     let mut store = rustls::RootCertStore::empty();
     let failed = |error: String| io::Error::new(io::ErrorKind::InvalidData, error);
     for certificate in CertificateDer::pem_file_iter(path).map_err(|error| failed(error.to_string()))? {
@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn upstreams_are_addresses_and_nothing_else() {
+    fn an_upstream_is_an_http_url_without_credentials_or_query() {
         for text in [
             "",
             "api.anthropic.com",
@@ -237,8 +237,8 @@ mod tests {
     }
 
     #[test]
-    fn a_table_tells_whether_it_leads_back() {
-        for (upstream, listening, leads_back) in [
+    fn an_upstream_that_loops_back_is_found() {
+        for (upstream, listening, loops_back) in [
             ("http://127.0.0.1:8529", "127.0.0.1:8529", true),
             ("http://localhost:8529/v1", "127.0.0.1:8529", true),
             ("http://LOCALHOST:8529", "[::1]:8529", true),
@@ -251,20 +251,24 @@ mod tests {
             ("http://192.0.2.1:8529", "127.0.0.1:8529", false),
             ("http://api.example:8529", "127.0.0.1:8529", false),
         ] {
-            let table = Table::parse(&[upstream.to_owned()]).unwrap();
-            assert_eq!(table.leads_to(listening.parse().unwrap()).is_some(), leads_back, "{upstream} at {listening}");
+            let upstreams = Upstreams::parse(&[upstream.to_owned()]).unwrap();
+            assert_eq!(
+                upstreams.loops_back_to(listening.parse().unwrap()).is_some(),
+                loops_back,
+                "{upstream} at {listening}"
+            );
         }
-        assert_eq!(Table::parse(&[]).unwrap().leads_to("127.0.0.1:443".parse().unwrap()), None);
+        assert_eq!(Upstreams::parse(&[]).unwrap().loops_back_to("127.0.0.1:443".parse().unwrap()), None);
     }
 
     #[test]
-    fn a_table_sends_each_api_to_its_own() {
-        let table = Table::parse(&["anthropic=http://a".to_owned(), "http://rest".to_owned()]).unwrap();
-        let host = |path: &str| table.of(path).unwrap().authority.to_string();
+    fn each_api_has_its_own_upstream() {
+        let upstreams = Upstreams::parse(&["anthropic=http://a".to_owned(), "http://rest".to_owned()]).unwrap();
+        let host = |path: &str| upstreams.of(path).unwrap().authority.to_string();
         assert_eq!((host("/v1/messages"), host("/v1/responses")), ("a".to_owned(), "rest".to_owned()));
-        let own = Table::parse(&[]).unwrap();
-        assert_eq!(own.of("/v1/chat/completions").unwrap().provider(), Some("openai"));
-        assert!(own.of("/anything").is_none());
-        assert!(Table::parse(&["http://a".to_owned(), "http://b".to_owned()]).is_err());
+        let defaults = Upstreams::parse(&[]).unwrap();
+        assert_eq!(defaults.of("/v1/chat/completions").unwrap().provider(), Some("openai"));
+        assert!(defaults.of("/anything").is_none());
+        assert!(Upstreams::parse(&["http://a".to_owned(), "http://b".to_owned()]).is_err());
     }
 }

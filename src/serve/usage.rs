@@ -33,7 +33,7 @@ impl Usage {
         *place = value.parse().ok().or(*place);
     }
 
-    pub(crate) fn tell(self, attempt: &mut AttemptRecord) {
+    pub(crate) fn add_to(self, attempt: &mut AttemptRecord) {
         attempt.input_tokens = self.input;
         attempt.output_tokens = self.output;
         attempt.cache_read_tokens = self.cache_read;

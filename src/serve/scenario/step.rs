@@ -5,7 +5,7 @@ use crate::config::did_you_mean;
 use std::time::Duration;
 
 /// Maximum delay of a step.
-const LONGEST_DELAY: Duration = Duration::from_secs(3600);
+const MAX_DELAY: Duration = Duration::from_secs(3600);
 /// Maximum number of repetitions of a step.
 const MAX_TIMES: u32 = 1_000_000_000;
 
@@ -183,7 +183,7 @@ pub(super) fn span(text: &str) -> Result<Duration, String> {
         None => (text.strip_suffix('s').unwrap_or(text), 1.0),
     };
     let seconds = number.trim().parse::<f64>().ok().map(|number| number * scale);
-    let known = seconds.filter(|seconds| (0.0..=LONGEST_DELAY.as_secs_f64()).contains(seconds));
+    let known = seconds.filter(|seconds| (0.0..=MAX_DELAY.as_secs_f64()).contains(seconds));
     known.map(Duration::from_secs_f64).ok_or_else(|| format!("`{text}` is no time: give 2s, 500ms, up to an hour"))
 }
 
