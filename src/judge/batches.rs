@@ -43,7 +43,7 @@ pub(super) fn judge_all<'a>(
                 whole.fleet.stats.take_short_windows(table, &mut part.judgement.fleet.stats);
             }
             whole.fleet.stats.settle(table, until, &terms);
-            (new, kept) = (0, whole.fleet.stats.short_window());
+            (new, kept) = (0, whole.fleet.stats.short_window_len());
         }
     }
     workers.into_iter().for_each(|part| whole.merge(part.judgement));

@@ -232,7 +232,7 @@ impl FleetStats {
     /// Returns the number of entries of the short-term counts, which are kept until they can be judged and no longer
     /// affect others.
     #[must_use]
-    pub fn short_window(&self) -> usize {
+    pub fn short_window_len(&self) -> usize {
         self.scopes.values().map(|tally| tally.short_window.len()).sum()
     }
 

@@ -1,4 +1,4 @@
-//! TimePrecision of one record, from which the meaning of the times of its input is inferred before the input is read.
+//! Times of one record, from which the meaning of the times of its input is inferred before the input is read.
 
 use super::attempt::AttemptBuilder;
 use super::fields::Field;
@@ -12,7 +12,7 @@ use crate::ingest::hint::ServerHint;
 use crate::model::{CompactDuration, Time};
 use std::hash::BuildHasher;
 
-/// TimePrecision of one attempt, and what is needed to interpret them.
+/// Times of one attempt, and what is needed to interpret them.
 #[derive(Clone, Debug)]
 pub(crate) struct TimingSample {
     /// Fingerprint of the call, if it is named.

@@ -22,7 +22,7 @@ fn a_call_without_an_end_holds_nothing_back() {
         }
         table.absorb(read_str(&lines));
         rolling.advance(&mut table, Time((BEGIN_S + (hour + 1) * 3_600) as i64 * 1_000_000));
-        kept.push(rolling.kept.stats.short_window());
+        kept.push(rolling.kept.stats.short_window_len());
     }
     assert!(kept[5] <= kept[1] * 2, "{kept:?}");
 }

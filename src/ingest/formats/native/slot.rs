@@ -8,6 +8,7 @@ use crate::model::LimitKind;
 /// What a value that differs from line to line sets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Slot {
+    /// Nothing.
     Ignored,
     /// Whether a platform gave an id.
     AwsId,
@@ -19,6 +20,7 @@ pub(super) enum Slot {
     Amount(Amount),
 }
 
+/// A time of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Moment {
     Stamp,
@@ -26,6 +28,7 @@ pub(super) enum Moment {
     Ended,
 }
 
+/// A name or an id.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Text {
     Run,
@@ -39,6 +42,7 @@ pub(super) enum Text {
     ProxyRequestId,
 }
 
+/// A count of tokens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Tokens {
     Input,
@@ -47,16 +51,18 @@ pub(super) enum Tokens {
     CacheWrite,
 }
 
+/// Unit of a duration.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Unit {
     Ms,
     S,
     Us,
     Ns,
-    /// That of the input.
+    /// The log names none: the unit that the times of its input imply.
     Bare,
 }
 
+/// Another number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Amount {
     TtftMs,
